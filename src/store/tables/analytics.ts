@@ -1,16 +1,19 @@
 import { type RawBuilder, sql } from "kysely"
-import { type Analytics, QUARTER_MS } from "../../domain/analytics.ts"
+import { type Analytics, type CountedSession, QUARTER_MS } from "../../domain/analytics.ts"
 import type { DeliveryState } from "../../domain/delivery.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import { PAIR_CHANNEL, pairLane } from "../../domain/pair.ts"
 import type { Usage } from "../../domain/turn.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { rowDecoder } from "../rows.ts"
 
-/** One message is told of in several turns at the most, and only the first of them says what was read. */
+/** A message spans a few turns at most, and only the first has its input tokens. */
 const LATEST = 50
 
+const toCounted = rowDecoder<CountedSession>({})
+
 export function makeAnalyticsTable(db: Db, dialect: StoreDialect): Analytics {
-  const told = (key: keyof Usage): RawBuilder<number | null> => dialect.jsonNumber("t.usage", key)
+  const usageOf = (key: keyof Usage): RawBuilder<number | null> => dialect.jsonNumber("t.usage", key)
 
   return {
     async sessions({ sinceMs, untilMs, projectId, platform }) {
@@ -25,13 +28,7 @@ export function makeAnalyticsTable(db: Db, dialect: StoreDialect): Analytics {
       if (projectId !== undefined) query = query.where("s.project_id", "=", projectId)
       if (platform !== undefined) query = query.where("s.platform", "=", platform)
       const rows = await query.execute()
-      return rows.map((row) => ({
-        id: row.id as SessionId,
-        platform: row.platform,
-        nativeId: row.native_id,
-        title: row.title,
-        rootUri: row.root_uri,
-      }))
+      return rows.map(toCounted)
     },
     async spent(sessionIds, { sinceMs, untilMs }) {
       if (sessionIds.length === 0) return []
@@ -43,10 +40,10 @@ export function makeAnalyticsTable(db: Db, dialect: StoreDialect): Analytics {
           quarter.as("quarter"),
           e.fn.countAll<number>().as("turns"),
           sql<number>`sum(case when t.kind = 'prompt' and t.superseded_at_ms is null then 1 else 0 end)`.as("prompts"),
-          sql<number | null>`sum(${told("inputTokens")})`.as("input"),
-          sql<number | null>`sum(${told("cachedTokens")})`.as("cached"),
-          sql<number | null>`sum(${told("outputTokens")})`.as("output"),
-          sql<number | null>`sum(${told("costUsd")})`.as("cost"),
+          sql<number | null>`sum(${usageOf("inputTokens")})`.as("input"),
+          sql<number | null>`sum(${usageOf("cachedTokens")})`.as("cached"),
+          sql<number | null>`sum(${usageOf("outputTokens")})`.as("output"),
+          sql<number | null>`sum(${usageOf("costUsd")})`.as("cost"),
           e.fn.min("t.at_ms").as("first"),
           e.fn.max("t.at_ms").as("last"),
         ])

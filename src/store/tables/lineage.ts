@@ -2,22 +2,17 @@ import type { SessionId } from "../../domain/ids.ts"
 import type { SessionEdge } from "../../domain/session.ts"
 import type { Sessions } from "../../domain/store.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 
 type Lineage = Pick<Sessions, "addEdge" | "edges" | "children" | "addOrphan" | "orphans" | "dropOrphan">
 
-/** Which session comes from which. */
+/** Which session a session was forked, resumed or started from. */
 export function makeLineage(db: Db): Lineage {
   return {
     async addEdge(id, edge) {
       const added = await db
         .insertInto("session_edges")
-        .values({
-          session_id: id,
-          kind: edge.kind,
-          parent_platform: edge.parentPlatform,
-          parent_native_id: edge.parentNativeId,
-          at_ms: edge.atMs,
-        })
+        .values({ session_id: id, ...toColumns(edge) })
         .onConflict((c) => c.doNothing())
         .returning("session_id")
         .executeTakeFirst()
@@ -31,12 +26,7 @@ export function makeLineage(db: Db): Lineage {
         .where("parent_platform", "not like", ownerOf("%"))
         .orderBy("at_ms")
         .execute()
-      return rows.map((row) => ({
-        kind: row.kind as SessionEdge["kind"],
-        parentPlatform: row.parent_platform,
-        parentNativeId: row.parent_native_id,
-        atMs: row.at_ms,
-      }))
+      return rows.map(({ session_id: _, ...row }) => toEdge(row))
     },
     async children(platform, nativeId) {
       const rows = await db
@@ -56,11 +46,8 @@ export function makeLineage(db: Db): Lineage {
       await db
         .insertInto("session_edges")
         .values({
-          session_id: id,
-          kind: "fork",
-          parent_platform: ownerOf(platform),
-          parent_native_id: nativeTurnId,
-          at_ms: atMs,
+          ...{ session_id: id, kind: "fork", at_ms: atMs },
+          ...{ parent_platform: ownerOf(platform), parent_native_id: nativeTurnId },
         })
         .onConflict((c) => c.doNothing())
         .execute()
@@ -83,5 +70,7 @@ export function makeLineage(db: Db): Lineage {
   }
 }
 
-/** In the place of a parent's platform: whichever session of it has the turn that is named instead of the parent. */
+const toEdge = rowDecoder<SessionEdge>({})
+
+/** Stored as the parent's platform while the parent is unknown: then a turn of it is named instead of the session. */
 const ownerOf = (platform: string) => `${platform}/turn`

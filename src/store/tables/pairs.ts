@@ -1,7 +1,8 @@
 import type { Selectable } from "kysely"
-import type { Answer, Pair, PairStatus } from "../../domain/pair.ts"
+import type { Answer, Pair, PairSession } from "../../domain/pair.ts"
 import type { Pairs } from "../../domain/team-store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
 export function makePairs(db: Db, dialect: StoreDialect): Pairs {
@@ -9,20 +10,7 @@ export function makePairs(db: Db, dialect: StoreDialect): Pairs {
 
   return {
     async ensure(pair) {
-      const row = {
-        id: pair.id,
-        from_team: pair.fromTeam ?? "",
-        to_team: pair.toTeam,
-        thread_id: pair.threadId,
-        platform: pair.platform,
-        native_id: pair.nativeId,
-        is_made: Number(pair.isMade),
-        made_at_ms: pair.madeAtMs,
-        status: pair.status,
-        message_count: pair.messageCount,
-        created_at_ms: pair.createdAtMs,
-        last_used_at_ms: pair.lastUsedAtMs,
-      }
+      const row = toColumns({ ...pair, fromTeam: pair.fromTeam ?? "" })
       await db
         .insertInto("pairs")
         .values(row)
@@ -45,14 +33,7 @@ export function makePairs(db: Db, dialect: StoreDialect): Pairs {
       return (await query.execute()).map(toPair)
     },
     async update(id, { nativeId, isMade, madeAtMs, status, platform, lastUsedAtMs }) {
-      const change = {
-        ...(nativeId === undefined ? {} : { native_id: nativeId }),
-        ...(isMade === undefined ? {} : { is_made: Number(isMade) }),
-        ...(madeAtMs === undefined ? {} : { made_at_ms: madeAtMs }),
-        ...(status === undefined ? {} : { status }),
-        ...(platform === undefined ? {} : { platform }),
-        ...(lastUsedAtMs === undefined ? {} : { last_used_at_ms: lastUsedAtMs }),
-      }
+      const change = toColumns({ nativeId, isMade, madeAtMs, status, platform, lastUsedAtMs })
       if (Object.keys(change).length > 0) await db.updateTable("pairs").set(change).where("id", "=", id).execute()
     },
     async count(id, atMs) {
@@ -62,10 +43,10 @@ export function makePairs(db: Db, dialect: StoreDialect): Pairs {
         .where("id", "=", id)
         .execute()
     },
-    async addSession({ pairId, nativeId, sinceMs, why }) {
+    async addSession(session) {
       await db
         .insertInto("pair_sessions")
-        .values({ pair_id: pairId, native_id: nativeId, since_ms: sinceMs, why })
+        .values(toColumns(session))
         .onConflict((c) => c.doNothing())
         .execute()
     },
@@ -76,7 +57,7 @@ export function makePairs(db: Db, dialect: StoreDialect): Pairs {
         .where("pair_id", "=", pairId)
         .orderBy("since_ms")
         .execute()
-      return rows.map((row) => ({ pairId: row.pair_id, nativeId: row.native_id, sinceMs: row.since_ms, why: row.why }))
+      return rows.map(toPairSession)
     },
     async ofNative(nativeId) {
       const row = await select().where("native_id", "=", nativeId).executeTakeFirst()
@@ -93,18 +74,7 @@ export function makePairs(db: Db, dialect: StoreDialect): Pairs {
     async answer(answer) {
       await db
         .insertInto("answers")
-        .values({
-          message_id: answer.messageId,
-          pair_id: answer.pairId,
-          native_id: answer.nativeId,
-          text: answer.text,
-          is_context_new: Number(answer.isContextNew),
-          duration_ms: answer.durationMs,
-          input_tokens: answer.inputTokens,
-          output_tokens: answer.outputTokens,
-          cost_usd: answer.costUsd,
-          at_ms: answer.atMs,
-        })
+        .values(toColumns(answer))
         .onConflict((c) => c.doNothing())
         .execute()
     },
@@ -137,34 +107,8 @@ export function makePairs(db: Db, dialect: StoreDialect): Pairs {
   }
 }
 
-function toPair(row: Selectable<Tables["pairs"]>): Pair {
-  return {
-    id: row.id,
-    fromTeam: row.from_team === "" ? null : row.from_team,
-    toTeam: row.to_team,
-    threadId: row.thread_id,
-    platform: row.platform,
-    nativeId: row.native_id,
-    isMade: row.is_made === 1,
-    madeAtMs: row.made_at_ms,
-    status: row.status as PairStatus,
-    messageCount: row.message_count,
-    createdAtMs: row.created_at_ms,
-    lastUsedAtMs: row.last_used_at_ms,
-  }
-}
-
-function toAnswer(row: Selectable<Tables["answers"]>): Answer {
-  return {
-    messageId: row.message_id,
-    pairId: row.pair_id,
-    nativeId: row.native_id,
-    text: row.text,
-    isContextNew: row.is_context_new === 1,
-    durationMs: row.duration_ms,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    costUsd: row.cost_usd,
-    atMs: row.at_ms,
-  }
-}
+const decode = rowDecoder<Pair>({ flags: ["isMade"] })
+/** Columns of a unique key cannot be null: a sender without a team is "". */
+const toPair = (row: Selectable<Tables["pairs"]>): Pair => ({ ...decode(row), fromTeam: row.from_team || null })
+const toPairSession = rowDecoder<PairSession>({})
+const toAnswer = rowDecoder<Answer>({ flags: ["isContextNew"] })

@@ -1,8 +1,8 @@
 import type { Selectable } from "kysely"
-import type { SessionId } from "../../domain/ids.ts"
 import type { Presence } from "../../domain/presence.ts"
 import type { PresenceStore } from "../../domain/queue-store.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
 export function makePresence(db: Db): PresenceStore {
@@ -14,22 +14,11 @@ export function makePresence(db: Db): PresenceStore {
       const row = await db.selectFrom("posts").selectAll().where("team", "=", team).executeTakeFirst()
       return row && toPresence(row)
     },
-    async put({ team, ...presence }) {
-      const seen = {
-        host: presence.host,
-        session_id: presence.sessionId,
-        native_id: presence.nativeId,
-        pid: presence.pid,
-        process_start: presence.processStart,
-        since_ms: presence.sinceMs,
-        gone_at_ms: presence.goneAtMs,
-        cause: presence.cause,
-        is_told: Number(presence.isTold),
-      }
-      const row = { ...seen, is_kept: Number(presence.isSupervised) }
+    async put({ isSupervised, ...presence }) {
+      const seen = toColumns(presence)
       await db
         .insertInto("posts")
-        .values({ team, ...row })
+        .values({ ...seen, is_kept: Number(isSupervised) })
         .onConflict((c) => c.column("team").doUpdateSet(seen))
         .execute()
     },
@@ -44,18 +33,8 @@ export function makePresence(db: Db): PresenceStore {
   }
 }
 
-function toPresence(row: Selectable<Tables["posts"]>): Presence {
-  return {
-    team: row.team,
-    host: row.host,
-    sessionId: row.session_id as SessionId | null,
-    nativeId: row.native_id,
-    pid: row.pid,
-    processStart: row.process_start,
-    sinceMs: row.since_ms,
-    goneAtMs: row.gone_at_ms,
-    cause: row.cause,
-    isTold: row.is_told === 1,
-    isSupervised: row.is_kept === 1,
-  }
-}
+const decode = rowDecoder<Omit<Presence, "isSupervised">>({ flags: ["isTold"] })
+const toPresence = ({ is_kept, ...row }: Selectable<Tables["posts"]>): Presence => ({
+  ...decode(row),
+  isSupervised: is_kept === 1,
+})

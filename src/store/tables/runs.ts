@@ -1,8 +1,8 @@
 import type { Selectable } from "kysely"
-import type { ProjectId, SessionId } from "../../domain/ids.ts"
 import type { Run } from "../../domain/run.ts"
 import type { Runs } from "../../domain/store.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { rowDecoder } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
 export function makeRuns(db: Db): Runs {
@@ -84,20 +84,5 @@ export function makeRuns(db: Db): Runs {
 }
 
 type Row = Selectable<Tables["runs"]> & { platform: string; native_id: string; project_id: string | null }
-
-function toRun(row: Row): Run {
-  return {
-    sessionId: row.session_id as SessionId,
-    platform: row.platform,
-    nativeId: row.native_id,
-    projectId: row.project_id as ProjectId | null,
-    host: row.host,
-    pid: row.pid,
-    pane: row.pane,
-    start: row.start,
-    startedAtMs: row.started_at_ms,
-    seenAtMs: row.seen_at_ms,
-    endedAtMs: row.ended_at_ms,
-    end: row.end_reason,
-  }
-}
+const decode = rowDecoder<Omit<Run, "end">>({})
+const toRun = ({ end_reason: end, ...row }: Row): Run => ({ ...decode(row), end })

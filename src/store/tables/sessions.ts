@@ -4,6 +4,7 @@ import { REASONING_PLATFORM, type Session } from "../../domain/session.ts"
 import type { Sessions } from "../../domain/store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import { prepared, preparedRuns } from "../dialects/prepared.ts"
+import { toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 import { makeLineage } from "./lineage.ts"
 import { isOfProject, sessionIds } from "./session-ids.ts"
@@ -21,8 +22,8 @@ const sessionByNative = prepared((db, platform: string, nativeId: string) =>
 )
 
 /**
- * What a caller chose last and how many sessions its project has open. In one query, because a transaction costs more
- * than what is read in it; as two counts, because SQLite would look at every session of the platform for one.
+ * The session a caller chose last, and how many open sessions its project has. One query, because a transaction costs more
+ * than its reads; two counts, because SQLite would scan every session of the platform for one.
  */
 const stateOfCaller = prepared(
   (db, ownOf: string, ownPlatform: string, linkedTo: string, linkedPlatform: string, not: string, callerKey: string) =>
@@ -64,9 +65,7 @@ const MOST_BY_PREFIX = 20
 
 export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
   const select = () => withRoot(db)
-
   const ofProject = (projectId: ProjectId) => select().where((e) => isOfProject(e, projectId))
-
   const byId = async (id: SessionId) => {
     const [row] = await sessionById(db, dialect, id)
     return row && toSession(row)
@@ -88,17 +87,8 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       const inserted = await db
         .insertInto("sessions")
         .values({
-          id,
-          platform,
-          native_id: nativeId,
-          project_id: projectId,
-          title,
-          tags: JSON.stringify(tags),
-          domain: domain ?? null,
-          key,
-          created_at_ms: createdAtMs,
+          ...toColumns({ id, platform, nativeId, projectId, title, tags, domain, key, createdAtMs, origin }),
           updated_at_ms: createdAtMs,
-          origin,
         } as never)
         .onConflict((c) => c.doNothing())
         .returning("id")
@@ -109,20 +99,20 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       return { session: toSession(byKey ?? (await byNativeId().executeTakeFirstOrThrow())), created: false }
     },
     async byPrefix(prefix) {
-      // Not a range from prefix to prefix~: PostgreSQL sorts by the language of the database, and "~" before letters.
+      // Not a range up to prefix~: PostgreSQL sorts by the collation of the database, and "~" before letters.
       const begins = (column: "s.id" | "s.native_id") => sql<string>`substr(${sql.ref(column)}, 1, length(${prefix}))`
       const rows = await select()
         .where((e) =>
           e.or([
             e(begins("s.id"), "=", prefix),
-            // A repository chooses the ids in the files that it brings along: none of them may pass for an agent's.
+            // A repository chooses the ids in its files: none of them may pass for an agent's.
             e.and([e(begins("s.native_id"), "=", prefix), e("s.origin", "<>", "repository")]),
           ]),
         )
         .limit(MOST_BY_PREFIX)
         .execute()
       const found = rows.map(toSession)
-      // A whole id is nobody's beginning.
+      // A complete id is never ambiguous.
       const whole = found.filter(({ nativeId }) => nativeId === prefix || withoutScope(nativeId) === prefix)
       return whole.length === 1 ? whole : found.slice(0, 2)
     },
@@ -185,38 +175,23 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       return row && toSession(row)
     },
     async update(id, change) {
-      const set: Partial<Selectable<Tables["sessions"]>> = {}
-      if (change.title !== undefined) set.title = change.title
-      if (change.tags !== undefined) set.tags = JSON.stringify(change.tags)
-      if (change.domain !== undefined) set.domain = change.domain
-      if (change.pinnedAtMs !== undefined) set.pinned_at_ms = change.pinnedAtMs
-      if (change.archivedAtMs !== undefined) set.archived_at_ms = change.archivedAtMs
-      if (change.updatedAtMs !== undefined) set.updated_at_ms = change.updatedAtMs
-      if (change.projectId !== undefined) set.project_id = change.projectId
-      if (Object.keys(set).length === 0) return
-      await db.updateTable("sessions").set(set).where("id", "=", id).execute()
+      const set = toColumns(change)
+      if (Object.keys(set).length > 0) await db.updateTable("sessions").set(set).where("id", "=", id).execute()
     },
     async byNative(platform, nativeId) {
       const [row] = await sessionByNative(db, dialect, platform, nativeId)
       return row && toSession(row)
     },
-    async describe(id, facts) {
-      const set: Partial<Selectable<Tables["sessions"]>> = {}
-      if (facts.projectId !== undefined) set.project_id = facts.projectId
-      if (facts.projectPath !== undefined) set.project_path = facts.projectPath
-      if (facts.model !== undefined) set.model = facts.model
-      if (facts.gitBranch !== undefined) set.git_branch = facts.gitBranch
-      if (facts.agentVersion !== undefined) set.agent_version = facts.agentVersion
-      if (facts.startedAtMs !== undefined) set.created_at_ms = facts.startedAtMs
-      if (facts.isSubagent !== undefined) set.is_subagent = Number(facts.isSubagent)
+    async describe(id, { title, projectId, projectPath, model, gitBranch, agentVersion, startedAtMs, isSubagent }) {
+      const facts = { projectId, projectPath, model, gitBranch, agentVersion, createdAtMs: startedAtMs, isSubagent }
+      const set = toColumns(facts)
       if (Object.keys(set).length > 0) await db.updateTable("sessions").set(set).where("id", "=", id).execute()
-      if (!facts.title) return
-      const { text, rank, firstStands } = facts.title
+      if (!title) return
       await db
         .updateTable("sessions")
-        .set({ title: text, title_rank: rank })
+        .set({ title: title.text, title_rank: title.rank })
         .where("id", "=", id)
-        .where("title_rank", firstStands ? "<" : "<=", rank)
+        .where("title_rank", title.firstStands ? "<" : "<=", title.rank)
         .execute()
     },
     async grow(id, { turns, prompts, lastAtMs }) {
@@ -270,6 +245,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
 
 type Row = Selectable<Tables["sessions"]> & { root_uri: string | null }
 
+/** By hand: searches and lists decode thousands of these rows. */
 function toSession(row: Row): Session {
   return {
     id: row.id as SessionId,

@@ -1,42 +1,29 @@
 import type { Selectable } from "kysely"
-import type { ProjectId } from "../../domain/ids.ts"
 import type { TaskStates } from "../../domain/queue-store.ts"
-import type { TaskStep } from "../../domain/task-state.ts"
+import type { TaskState } from "../../domain/task-state.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
 export function makeTaskStates(db: Db): TaskStates {
   return {
-    async put(state) {
-      const facts = {
-        current_task: state.currentTask,
-        current_task_id: state.currentTaskId,
-        last_completed_step: state.lastCompletedStep === null ? null : String(state.lastCompletedStep),
-        is_step_number: Number(typeof state.lastCompletedStep === "number"),
-        pending_messages: JSON.stringify(state.pendingMessages),
-        updated_at_ms: state.updatedAtMs,
+    async put({ lastCompletedStep: step, ...state }) {
+      const row = {
+        ...toColumns(state),
+        last_completed_step: step === null ? null : String(step),
+        is_step_number: Number(typeof step === "number"),
       }
       await db
         .insertInto("task_states")
-        .values({ project_id: state.projectId, native_session_id: state.nativeSessionId, ...facts })
-        .onConflict((c) => c.columns(["project_id", "native_session_id"]).doUpdateSet(facts))
+        .values(row)
+        .onConflict((c) => c.columns(["project_id", "native_session_id"]).doUpdateSet(row))
         .execute()
     },
     async get(projectId, nativeSessionId) {
       let query = db.selectFrom("task_states").selectAll().where("project_id", "=", projectId)
       if (nativeSessionId !== undefined) query = query.where("native_session_id", "=", nativeSessionId)
       const row = await query.orderBy("updated_at_ms", "desc").limit(1).executeTakeFirst()
-      return (
-        row && {
-          projectId: row.project_id as ProjectId,
-          nativeSessionId: row.native_session_id,
-          currentTask: row.current_task,
-          currentTaskId: row.current_task_id,
-          lastCompletedStep: stepOf(row),
-          pendingMessages: JSON.parse(row.pending_messages) as string[],
-          updatedAtMs: row.updated_at_ms,
-        }
-      )
+      return row && toTaskState(row)
     },
     async clear(projectId, nativeSessionId) {
       let query = db.deleteFrom("task_states").where("project_id", "=", projectId)
@@ -63,8 +50,14 @@ export function makeTaskStates(db: Db): TaskStates {
   }
 }
 
-function stepOf({ last_completed_step: step, is_step_number }: Selectable<Tables["task_states"]>): TaskStep | null {
-  // Forgetting may have put other words in its place.
+const decode = rowDecoder<Omit<TaskState, "lastCompletedStep">>({ json: ["pendingMessages"] })
+
+function toTaskState({
+  last_completed_step: step,
+  is_step_number,
+  ...row
+}: Selectable<Tables["task_states"]>): TaskState {
+  // Forgetting may have replaced the digits.
   const isNumber = is_step_number === 1 && step !== null && Number.isFinite(Number(step))
-  return isNumber ? Number(step) : step
+  return { ...decode(row), lastCompletedStep: isNumber ? Number(step) : step }
 }
