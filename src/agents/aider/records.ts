@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
 import { dirname, posix, win32 } from "node:path"
-import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
+import type { Capture, TurnCapture } from "../../domain/capture.ts"
 import type { Platform, SourcePlace, WholeReader } from "../../domain/platform.ts"
 import type { TurnKind } from "../../domain/turn.ts"
+import { firstPrompt, sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
 import { skipped } from "../shared/records/jsonl.ts"
-import { titleOf, wellFormed } from "../shared/records/text.ts"
 import { wholeBytes } from "../shared/records/whole.ts"
 
 const HISTORY = ".aider.chat.history.md"
@@ -90,35 +90,18 @@ function captures({ header, offset, banner, blocks }: HistorySession, path: stri
   const sessionId = createHash("sha256").update(`${path}\n${header}\n${offset}`).digest("hex").slice(0, 32)
   const startedAtMs = startOf(header)
   const model = banner.map((line) => /^(?:Main model|Model|Models): (\S+)/.exec(line)?.[1]).find(Boolean)
-  const version = banner.map((line) => /^Aider v(\S+)/.exec(line)?.[1]).find(Boolean)
+  const agentVersion = banner.map((line) => /^Aider v(\S+)/.exec(line)?.[1]).find(Boolean)
+  const turn = turnsAt(sessionId, undefined)
   const turns = blocks.flatMap(({ kind, offset, lines }): TurnCapture[] => {
-    const said = wellFormed(lines.join("\n").trim())
+    const said = lines.join("\n").trim()
     const text = kind === "prompt" ? withoutInjected(said) : said
     if (text === "" || (kind === "prompt" && text === "<blank>")) return []
-    return [
-      {
-        type: "turn",
-        sessionId,
-        nativeId: String(offset),
-        kind,
-        text,
-        ...(kind === "reply" && model && { model }),
-      },
-    ]
+    return [turn({ nativeId: String(offset), kind, text, model: kind === "reply" ? model : undefined })]
   })
   if (!turns[0]) return [{ type: "skipped", kind: "session without turns" }]
   if (startedAtMs !== undefined) turns[0].atMs = startedAtMs
-  const title = titleOf(turns.find(({ kind }) => kind === "prompt")?.text ?? "")
-  const session: SessionCapture = {
-    type: "session",
-    sessionId,
-    projectPath: dirname(path),
-    ...(title !== undefined && { title: { text: title, from: "prompt" } }),
-    ...(model && { model }),
-    ...(version && { agentVersion: version }),
-    ...(startedAtMs !== undefined && { startedAtMs }),
-  }
-  return [session, ...turns]
+  const title = titled({ prompt: firstPrompt(turns) })
+  return [sessionOf(sessionId, { projectPath: dirname(path), title, model, agentVersion, startedAtMs }), ...turns]
 }
 
 /** Aider writes local time. */

@@ -3,9 +3,10 @@ import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import type { Usage } from "../../domain/turn.ts"
+import { known, turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
-import { asArray, asNumber, asObject, asString, type Json, parseLine, skipped } from "../shared/records/jsonl.ts"
-import { timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
+import { asNumber, asObject, asObjects, asString, type Json, parseLine, skipped } from "../shared/records/jsonl.ts"
+import { timeOf, titleOf } from "../shared/records/text.ts"
 import { workspaceOf } from "./workspaces.ts"
 
 /** `agy`, which replaced Gemini CLI for individual accounts in 2026. */
@@ -93,15 +94,7 @@ function step(record: Json, state: State): Capture[] {
   if (turns === undefined) return [skipped(type, true)]
   if (turns.length === 0) return [skipped(`empty ${type}`)]
   const atMs = timeOf(record.created_at)
-  const made = turns.map(
-    (turn): TurnCapture => ({
-      type: "turn",
-      sessionId: state.sessionId,
-      ...(atMs !== undefined && { atMs }),
-      ...turn,
-      text: wellFormed(turn.text),
-    }),
-  )
+  const made = turns.map(turnsAt(state.sessionId, atMs))
   return [...about(made, atMs, state), ...made]
 }
 
@@ -133,8 +126,7 @@ function planned(record: Json, content: string, id: string, state: State): Draft
   const thinking = textIn(record.thinking)
   const model = asString(record.model) ?? state.model
   const by = model === null ? {} : { model }
-  const calls = asArray(record.tool_calls).map((call, at) => {
-    const { name, args } = asObject(call) ?? {}
+  const calls = asObjects(record.tool_calls).map(({ name, args }, at) => {
     const toolName = (asString(name) ?? "").replace(/^default_api:/, "")
     return {
       nativeId: `${id}:call:${at}`,
@@ -238,5 +230,5 @@ function usageOf(usage: Json | undefined): Usage | undefined {
   const outputTokens = first("output_tokens", "candidates_token_count")
   if (input === undefined || outputTokens === undefined) return undefined
   const cachedTokens = first("cached_content_token_count")
-  return { inputTokens: input - (cachedTokens ?? 0), outputTokens, ...(cachedTokens !== undefined && { cachedTokens }) }
+  return known<Usage>({ inputTokens: input - (cachedTokens ?? 0), outputTokens, cachedTokens })
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { lookAtFile, readText } from "../../lib/untrusted-file.ts"
-import { asObject, asString } from "../shared/records/jsonl.ts"
+import { asString, jsonIn } from "../shared/records/jsonl.ts"
 
 /** The folder of a conversation: from the list of all prompts, or the list of each folder's latest conversation. */
 export function workspaceOf(home: string, conversationId: string): string | undefined {
@@ -30,7 +30,7 @@ function workspacesIn(path: string, read: (content: string) => Map<string, strin
 function ofPrompts(content: string): Map<string, string> {
   const folders = new Map<string, string>()
   for (const line of content.split("\n")) {
-    const record = parsed(line)
+    const record = jsonIn(line) ?? {}
     const [id, folder] = [
       asString(record.conversationId) ?? asString(record.conversation_id),
       asString(record.workspace),
@@ -41,14 +41,6 @@ function ofPrompts(content: string): Map<string, string> {
 }
 
 function ofLatest(content: string): Map<string, string> {
-  const entries = Object.entries(parsed(content)).map(([folder, id]) => [asString(id) ?? "", folder] as const)
+  const entries = Object.entries(jsonIn(content) ?? {}).map(([folder, id]) => [asString(id) ?? "", folder] as const)
   return new Map(entries.filter(([id]) => id !== ""))
-}
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    return asObject(JSON.parse(text)) ?? {}
-  } catch {
-    return {}
-  }
 }

@@ -4,9 +4,10 @@ import type { Platform, WholeReader } from "../../domain/platform.ts"
 import type { Usage } from "../../domain/turn.ts"
 import { lookAtFile } from "../../lib/untrusted-file.ts"
 import { type BlockTurn, makeNaming, turnsOfTaggedMessage, withToolNames } from "../shared/records/anthropic.ts"
-import { asArray, asNumber, asObject, asString, type Json } from "../shared/records/jsonl.ts"
-import { absent, jsonAt, optional, readTask, TASK_FILE, taskFiles } from "../shared/records/task-folders.ts"
-import { textOf, timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
+import { firstPrompt, known, sessionOf, titled } from "../shared/records/captures.ts"
+import { asNumber, asObject, asObjects, asString, type Json } from "../shared/records/jsonl.ts"
+import { absent, jsonAt, TASK_FILE, taskCaptures, taskFiles } from "../shared/records/task-folders.ts"
+import { textOf, timeOf, wellFormed } from "../shared/records/text.ts"
 import { extensionDirs } from "../shared/records/vscode.ts"
 
 export const cline: Platform = {
@@ -44,33 +45,23 @@ const task: WholeReader = {
     const folder = dirname(path)
     const id = basename(folder)
     const about = (await taskHistory(join(dirname(dirname(folder)), "state", "taskHistory.json"))).get(id) ?? {}
-    const { turns, skipped, projectPath, model, startedAtMs } = await readTask(folder)
-    if (turns.length === 0) return skipped
-    const title =
-      titleOf(asString(about.task) ?? "") ?? titleOf(turns.find(({ kind }) => kind === "prompt")?.text ?? "")
-    const cwd = asString(about.cwdOnTaskInitialization) ?? asString(about.shadowGitConfigWorkTree) ?? projectPath
-    const described: SessionCapture = {
-      type: "session",
-      sessionId: id,
-      ...optional("projectPath", cwd),
-      ...(title !== undefined && { title: { text: title, from: "prompt" as const } }),
-      ...optional("model", asString(about.modelId) ?? model),
-      ...optional("startedAtMs", startedAtMs),
-    }
-    return [described, ...turns, ...skipped]
+    return taskCaptures(folder, asString(about.task), ({ projectPath, model }) => ({
+      projectPath: asString(about.cwdOnTaskInitialization) ?? asString(about.shadowGitConfigWorkTree) ?? projectPath,
+      model: asString(about.modelId) ?? model,
+    }))
   },
 }
 
 /** One file covers all tasks, so cache it parsed. */
-let known: { path: string; mtimeMs: number; tasks: Map<string, Json> } | undefined
+let history: { path: string; mtimeMs: number; tasks: Map<string, Json> } | undefined
 
 async function taskHistory(path: string): Promise<Map<string, Json>> {
   const mtimeMs = lookAtFile(path)?.mtimeMs
   if (mtimeMs === undefined) return new Map()
-  if (known?.path === path && known.mtimeMs === mtimeMs) return known.tasks
-  const items = asArray(await jsonAt(path).catch(() => undefined)).map((item) => asObject(item) ?? {})
-  known = { path, mtimeMs, tasks: new Map(items.map((item) => [String(item.id), item])) }
-  return known.tasks
+  if (history?.path === path && history.mtimeMs === mtimeMs) return history.tasks
+  const items = asObjects(await jsonAt(path).catch(() => undefined))
+  history = { path, mtimeMs, tasks: new Map(items.map((item) => [String(item.id), item])) }
+  return history.tasks
 }
 
 function sessionFiles(folder: string): string[] {
@@ -91,7 +82,7 @@ const session: WholeReader = {
     const nameOf = makeNaming()
     const turns = [
       ...sessionTurns(all.slice(0, until), sessionId, nameOf),
-      ...summaryOf(asArray(compacted?.messages), all, sessionId),
+      ...summaryOf(asObjects(compacted?.messages), all, sessionId),
       ...sessionTurns(all.slice(until), sessionId, nameOf),
     ]
     if (!turns.some(({ type }) => type === "turn")) return turns
@@ -119,22 +110,17 @@ const subagent: WholeReader = {
 }
 
 function describedBy(manifest: Json, sessionId: string, found: Capture[]): SessionCapture {
-  const prompt = found.find((capture) => capture.type === "turn" && capture.kind === "prompt")
-  const named = titleOf(asString(asObject(manifest.metadata)?.title) ?? "")
-  const title = named ?? titleOf(prompt?.type === "turn" ? prompt.text : "")
-  return {
-    type: "session",
-    sessionId,
-    ...optional("projectPath", asString(manifest.cwd) ?? asString(manifest.workspace_root)),
-    ...(title !== undefined && { title: { text: title, from: named === undefined ? "prompt" : "generated" } }),
-    ...optional("model", asString(manifest.model)),
-    ...optional("startedAtMs", timeOf(manifest.started_at)),
-  }
+  return sessionOf(sessionId, {
+    projectPath: asString(manifest.cwd) ?? asString(manifest.workspace_root),
+    title: titled({ generated: asString(asObject(manifest.metadata)?.title), prompt: firstPrompt(found) }),
+    model: asString(manifest.model),
+    startedAtMs: timeOf(manifest.started_at),
+  })
 }
 
 async function messagesAt(path: string): Promise<Json[]> {
   const content = await jsonAt(path).catch(absent)
-  return asArray(asObject(content)?.messages ?? content).map((message) => asObject(message) ?? {})
+  return asObjects(asObject(content)?.messages ?? content)
 }
 
 function sessionTurns(messages: Json[], sessionId: string, nameOf: (turn: BlockTurn) => string): Capture[] {
@@ -145,7 +131,7 @@ function sessionTurns(messages: Json[], sessionId: string, nameOf: (turn: BlockT
       if (turn.type === "skipped") return turn
       if (isSummary(message)) turn.kind = "summary"
       const nativeId = id === undefined ? nameOf(turn) : block === 0 ? id : `${id}:${block}`
-      return { ...turn, sessionId, nativeId, ...optional("atMs", asNumber(message.ts)), ...optional("model", model) }
+      return { ...turn, sessionId, nativeId, ...known({ atMs: asNumber(message.ts), model }) }
     })
     const last = captures.findLast((capture) => capture.type === "turn")
     const usage = usageOf(asObject(message.metrics))
@@ -160,19 +146,15 @@ function isSummary({ metadata }: Json): boolean {
 
 function usageOf(metrics: Json | undefined): Usage | undefined {
   if (!metrics) return undefined
-  return {
-    ...optional("inputTokens", asNumber(metrics.inputTokens)),
-    ...optional("outputTokens", asNumber(metrics.outputTokens)),
-    ...optional("cachedTokens", asNumber(metrics.cacheReadTokens)),
-    ...optional("costUsd", asNumber(metrics.cost)),
-  }
+  const [inputTokens, outputTokens] = [asNumber(metrics.inputTokens), asNumber(metrics.outputTokens)]
+  const [cachedTokens, costUsd] = [asNumber(metrics.cacheReadTokens), asNumber(metrics.cost)]
+  return known<Usage>({ inputTokens, outputTokens, cachedTokens, costUsd })
 }
 
 /** Compacted messages that are not among the originals are the summary. */
-function summaryOf(compacted: unknown[], messages: Json[], sessionId: string): Capture[] {
+function summaryOf(compacted: Json[], messages: Json[], sessionId: string): Capture[] {
   const known = new Set(messages.flatMap(({ id, content }) => [id, textOf(content)]))
   const text = compacted
-    .map((message) => asObject(message) ?? {})
     .filter((message, _, all) => isSummary(message) || !all.some(isSummary))
     .filter(({ id, role, content }) => role !== "system" && !known.has(id ?? textOf(content)))
     .map(({ content }) => textOf(content).trim())

@@ -4,9 +4,10 @@ import { exchangeKey } from "../../domain/ids.ts"
 import { boundedMetadata } from "../../domain/metadata.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import { OVER_LIMIT } from "../../domain/source.ts"
+import { type MakeTurn, sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
-import { skipped } from "../shared/records/jsonl.ts"
-import { titleOf } from "../shared/records/text.ts"
+import { asString, skipped } from "../shared/records/jsonl.ts"
+import { timeOf } from "../shared/records/text.ts"
 
 /**
  * The file contract for agents without readable files: JSON lines in the project's own folder, written by the agent or by
@@ -31,31 +32,25 @@ const reader: LinesReader = {
     const record = JSON.parse(line.toString("utf8")) as LogRecord | null
     if (typeof record !== "object" || record === null) throw new Error("not an object")
     const sessionId = text(record.session_id) ?? String(state.fileName).replace(/^session-/, "")
-    const at = Date.parse(record.timestamp ?? "")
-    const time = Number.isNaN(at) ? {} : { atMs: at }
-    const project = typeof state.projectPath === "string" ? { projectPath: state.projectPath } : {}
+    const turn = turnsAt(sessionId, timeOf(record.timestamp))
+    const projectPath = asString(state.projectPath)
     switch (record.type) {
       case "exchange":
-        return exchange(record, sessionId, time, project)
-      case "context_reset":
+        return exchange(record, sessionId, projectPath, turn)
+      case "context_reset": {
+        const nativeId = `reset:${record.timestamp ?? ""}`
         return [
-          { type: "session", sessionId, ...project },
-          {
-            type: "turn",
-            sessionId,
-            nativeId: `reset:${record.timestamp ?? ""}`,
-            kind: "reset",
-            text: text(record.reason) ?? "",
-            ...time,
-          },
+          sessionOf(sessionId, { projectPath }),
+          turn({ nativeId, kind: "reset", text: text(record.reason) ?? "" }),
         ]
+      }
       case "session_resume": {
         const [from, to] = [text(record.previous_session), text(record.new_session)]
         if (from === undefined || to === undefined) throw new Error("a session is not named")
-        return [{ type: "session", sessionId: to, ...project, parent: { sessionId: from, kind: "resume" } }]
+        return [sessionOf(to, { projectPath, parent: { sessionId: from, kind: "resume" } })]
       }
       default:
-        return [{ type: "skipped", kind: String(record.type), unknown: true }]
+        return [skipped(String(record.type), true)]
     }
   },
 }
@@ -72,36 +67,19 @@ interface LogRecord {
   new_session?: unknown
 }
 
-function exchange(
-  record: LogRecord,
-  sessionId: string,
-  time: { atMs?: number },
-  project: { projectPath?: string },
-): Capture[] {
+function exchange(record: LogRecord, sessionId: string, projectPath: string | undefined, turn: MakeTurn): Capture[] {
   const [user, ai] = [text(record.user), text(record.ai)]
   if (user === undefined || ai === undefined) throw new Error("user or ai is missing")
   const key = exchangeKey(user, ai)
   const said = withoutInjected(user)
-  const title = titleOf(said)
-  const metadata = boundedMetadata(record.metadata)
-  const described = metadata !== undefined && Object.keys(metadata).length > 0 ? { metadata } : {}
+  const given = boundedMetadata(record.metadata)
+  const metadata = given && Object.keys(given).length > 0 ? given : undefined
+  const reply = { nativeId: `${key}:ai`, kind: "reply", text: ai } as const
   return [
-    { type: "session", sessionId, ...project, ...(title !== undefined && { title: { text: title, from: "prompt" } }) },
-    ...(record.metadata === undefined || metadata ? [] : [skipped(OVER_LIMIT.metadata)]),
-    ...(said === ""
-      ? [skipped("context")]
-      : [
-          {
-            ...{ type: "turn" as const, sessionId, nativeId: `${key}:user`, kind: "prompt" as const, text: said },
-            ...time,
-            ...described,
-          },
-        ]),
-    {
-      ...{ type: "turn", sessionId, nativeId: `${key}:ai`, kind: "reply", text: ai },
-      ...time,
-      ...(said === "" ? described : {}),
-    },
+    sessionOf(sessionId, { projectPath, title: titled({ prompt: said }) }),
+    ...(record.metadata === undefined || given ? [] : [skipped(OVER_LIMIT.metadata)]),
+    said === "" ? skipped("context") : turn({ nativeId: `${key}:user`, kind: "prompt", text: said, metadata }),
+    turn(said === "" ? { ...reply, metadata } : reply),
   ]
 }
 

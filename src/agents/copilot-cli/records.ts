@@ -2,9 +2,10 @@ import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import { readText } from "../../lib/untrusted-file.ts"
+import { known, sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
-import { asArray, asNumber, asObject, asString, type Json, parseLine } from "../shared/records/jsonl.ts"
-import { timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
+import { asNumber, asObject, asObjects, asString, type Json, parseLine, skipped } from "../shared/records/jsonl.ts"
+import { timeOf } from "../shared/records/text.ts"
 
 export const copilotCli: Platform = {
   id: "copilot-cli",
@@ -44,7 +45,7 @@ const events: LinesReader = {
     const inFolder = basename(path) === "events.jsonl"
     const sessionId = inFolder ? basename(dirname(path)) : basename(path, ".jsonl")
     const workspace = inFolder ? workspaceOf(join(dirname(path), "workspace.yaml")) : {}
-    const session: SessionCapture = { type: "session", sessionId, ...workspace }
+    const session = sessionOf(sessionId, workspace)
     return { session, spoken: false, titled: false, agents: [], agentNames: {}, calls: {} }
   },
   line(line, state) {
@@ -52,7 +53,7 @@ const events: LinesReader = {
     const data = asObject(event.data)
     const id = asString(event.id)
     const type = asString(event.type) ?? "event"
-    if (!data || id === undefined) return [{ type: "skipped", kind: type, unknown: true }]
+    if (!data || id === undefined) return [skipped(type, true)]
     return eventCaptures({ id, type, data, event }, state as State)
   },
 }
@@ -68,13 +69,7 @@ function eventCaptures({ id, type, data, event }: Event, state: State): Capture[
   const speaker = asString(event.agentId) ?? asString(data.parentToolCallId)
   const sessionId = speaker === undefined ? state.session.sessionId : `${state.session.sessionId}/${speaker}`
   const atMs = timeOf(event.timestamp)
-  const turn = (part: Pick<TurnCapture, "nativeId" | "kind" | "text"> & Partial<TurnCapture>): TurnCapture => ({
-    type: "turn",
-    sessionId,
-    ...(atMs !== undefined && { atMs }),
-    ...part,
-    text: wellFormed(part.text),
-  })
+  const turn = turnsAt(sessionId, atMs)
   const spoken = (turns: TurnCapture[]) =>
     turns.length === 0 ? [] : [...introduce(turns[0]!, speaker, state), ...turns]
   const call = (nativeId: string, toolCallId: string, toolName: string, input: unknown) => {
@@ -97,8 +92,7 @@ function eventCaptures({ id, type, data, event }: Event, state: State): Capture[
     case "user.message": {
       const source = asString(data.source) ?? ""
       const text = withoutInjected(asString(data.content) ?? "")
-      if (source.startsWith("skill-") || data.isAutopilotContinuation === true)
-        return [{ type: "skipped", kind: "injected message" }]
+      if (source.startsWith("skill-") || data.isAutopilotContinuation === true) return [skipped("injected message")]
       return text.trim() === "" ? [] : spoken([turn({ nativeId: id, kind: "prompt", text })])
     }
     case "assistant.message": {
@@ -109,8 +103,7 @@ function eventCaptures({ id, type, data, event }: Event, state: State): Capture[
       const turns = [
         ...(reasoning.trim() === "" ? [] : [turn({ nativeId: `${id}:reasoning`, kind: "reasoning", text: reasoning })]),
         ...(text.trim() === "" ? [] : [turn({ nativeId: id, kind: "reply", text })]),
-        ...asArray(data.toolRequests).flatMap((item) => {
-          const request = asObject(item) ?? {}
+        ...asObjects(data.toolRequests).flatMap((request) => {
           const called = asString(request.toolCallId)
           if (called === undefined) return []
           return [call(`${id}:call:${called}`, called, asString(request.name) ?? "", request.arguments)]
@@ -129,21 +122,19 @@ function eventCaptures({ id, type, data, event }: Event, state: State): Capture[
       delete state.calls[toolCallId]
       const failed = data.success === false
       const text = asString(asObject(failed ? data.error : data.result)?.[failed ? "message" : "content"]) ?? ""
-      const isError = failed ? { isError: true } : {}
-      return spoken([turn({ nativeId: id, kind: "tool_result", text, toolName, toolCallId, ...isError })])
+      const isError = failed || undefined
+      return spoken([turn({ nativeId: id, kind: "tool_result", text, toolName, toolCallId, isError })])
     }
     case "session.compaction_complete": {
       const summary = asString(data.summaryContent) ?? ""
-      return summary === ""
-        ? [{ type: "skipped", kind: type }]
-        : spoken([turn({ nativeId: id, kind: "summary", text: summary })])
+      return summary === "" ? [skipped(type)] : spoken([turn({ nativeId: id, kind: "summary", text: summary })])
     }
     case "session.context_cleared":
       return spoken([turn({ nativeId: id, kind: "reset", text: "Context cleared" })])
     case "session.snapshot_rewind":
       return [{ type: "rewind", sessionId: state.session.sessionId, fromNativeId: asString(data.upToEventId) ?? null }]
     default:
-      return [{ type: "skipped", kind: type, ...(!FAMILIES.test(type) && { unknown: true }) }]
+      return [skipped(type, !FAMILIES.test(type))]
   }
 }
 
@@ -152,51 +143,36 @@ const FAMILIES =
 
 /** The session captures that must precede its first turn. */
 function introduce(first: TurnCapture, speaker: string | undefined, state: State): SessionCapture[] {
-  const known: SessionCapture[] = state.spoken ? [] : [{ ...state.session }]
+  const found: SessionCapture[] = state.spoken ? [] : [{ ...state.session }]
   state.spoken = true
   if (speaker !== undefined && !state.agents.includes(speaker)) {
     state.agents.push(speaker)
     const { projectPath, sessionId } = state.session
-    const title = titleOf(state.agentNames[speaker] ?? "")
-    known.push({
-      type: "session",
-      sessionId: first.sessionId,
-      parent: { sessionId, kind: "subagent" },
-      ...(projectPath !== undefined && { projectPath }),
-      ...(title !== undefined && { title: { text: title, from: "generated" } }),
-    })
+    const title = titled({ generated: state.agentNames[speaker] })
+    found.push(sessionOf(first.sessionId, { parent: { sessionId, kind: "subagent" }, projectPath, title }))
   }
   if (speaker === undefined && first.kind === "prompt" && !state.titled) {
-    const title = titleOf(first.text)
+    const title = titled({ prompt: first.text })
     state.titled = title !== undefined
-    if (title !== undefined)
-      known.push({ type: "session", sessionId: first.sessionId, title: { text: title, from: "prompt" } })
+    if (title) found.push(sessionOf(first.sessionId, { title }))
   }
-  return known
+  return found
 }
 
 function describe(type: string, data: Json, state: State): SessionCapture[] {
   const { sessionId } = state.session
   const isStart = type === "session.start"
   const context = type === "session.context_changed" ? data : asObject(data.context)
-  const projectPath = isStart ? asString(context?.cwd) : undefined
-  const gitBranch = asString(context?.branch)
-  const model = asString(data.selectedModel) ?? asString(data.newModel)
-  const agentVersion = asString(data.copilotVersion)
-  const startedAtMs = isStart ? timeOf(data.startTime) : undefined
-  const title = type === "session.title_changed" ? titleOf(asString(data.title) ?? "") : undefined
   const parent = asString(data.detachedFromSpawningParentSessionId)
-  const found: SessionCapture = {
-    type: "session",
-    sessionId,
-    ...(projectPath !== undefined && { projectPath }),
-    ...(gitBranch !== undefined && { gitBranch }),
-    ...(model !== undefined && { model }),
-    ...(agentVersion !== undefined && { agentVersion }),
-    ...(startedAtMs !== undefined && { startedAtMs }),
-    ...(title !== undefined && { title: { text: title, from: "generated" } }),
-    ...(parent !== undefined && { parent: { sessionId: parent, kind: "subagent" } }),
-  }
+  const found = sessionOf(sessionId, {
+    projectPath: isStart ? asString(context?.cwd) : undefined,
+    gitBranch: asString(context?.branch),
+    model: asString(data.selectedModel) ?? asString(data.newModel),
+    agentVersion: asString(data.copilotVersion),
+    startedAtMs: isStart ? timeOf(data.startTime) : undefined,
+    title: type === "session.title_changed" ? titled({ generated: asString(data.title) }) : undefined,
+    parent: parent === undefined ? undefined : { sessionId: parent, kind: "subagent" },
+  })
   if (state.spoken) return [found]
   state.session = { ...state.session, ...found }
   return []
@@ -216,10 +192,6 @@ function workspaceOf(path: string): Partial<SessionCapture> {
       return key && value ? [[key, value.replace(/^(["'])(.*)\1$/, "$2")] as const] : []
     }),
   )
-  const [cwd, branch, name] = [values.get("cwd"), values.get("branch"), titleOf(values.get("name") ?? "")]
-  return {
-    ...(cwd && { projectPath: cwd }),
-    ...(branch && { gitBranch: branch }),
-    ...(name && { title: { text: name, from: "generated" } }),
-  }
+  const title = titled({ generated: values.get("name") })
+  return known<SessionCapture>({ projectPath: values.get("cwd"), gitBranch: values.get("branch"), title })
 }

@@ -1,12 +1,20 @@
 import { basename, dirname, join, posix, win32 } from "node:path"
-import { fileURLToPath } from "node:url"
-import type { Capture, TurnCapture } from "../../domain/capture.ts"
+import type { Capture } from "../../domain/capture.ts"
 import type { Platform, WholeReader } from "../../domain/platform.ts"
 import { readText } from "../../lib/untrusted-file.ts"
+import { firstPrompt, sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
-import { asArray, asNumber, asObject, asString, type Json, skipped } from "../shared/records/jsonl.ts"
-import { titleOf, wellFormed } from "../shared/records/text.ts"
-import { vscodeUserDirs } from "../shared/records/vscode.ts"
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asObjects,
+  asString,
+  type Json,
+  jsonIn,
+  skipped,
+} from "../shared/records/jsonl.ts"
+import { folderIn, vscodeUserDirs } from "../shared/records/vscode.ts"
 import { wholeText } from "../shared/records/whole.ts"
 
 export const copilotVscode: Platform = {
@@ -40,7 +48,7 @@ const sessionFile: WholeReader = {
     const captures: Capture[] = []
     const state = path.endsWith("l") ? replay(content, captures) : asObject(JSON.parse(content))
     if (!state) throw new TypeError("no session in the file")
-    captures.push(...sessionCaptures(state, basename(path).replace(/\.jsonl?$/, ""), await projectOf(path)))
+    captures.push(...sessionCaptures(state, basename(path).replace(/\.jsonl?$/, ""), projectOf(path)))
     return captures
   },
 }
@@ -87,51 +95,30 @@ function change(state: Json, kind: number, { k, v, i }: Json): void {
 
 function sessionCaptures(state: Json, fileName: string, projectPath: string | undefined): Capture[] {
   const sessionId = asString(state.sessionId) ?? fileName
-  const turns = asArray(state.requests).flatMap((request) => requestCaptures(asObject(request) ?? {}, sessionId))
-  const prompt = turns.find((capture) => capture.type === "turn" && capture.kind === "prompt")
-  if (prompt?.type !== "turn") return turns.filter(({ type }) => type === "skipped")
-  const named = titleOf(asString(state.customTitle) ?? "")
-  const title = named ?? titleOf(prompt.text)
-  const startedAtMs = asNumber(state.creationDate)
-  const model = turns.findLast((capture) => capture.type === "turn" && capture.model !== undefined)
-  return [
-    {
-      type: "session",
-      sessionId,
-      ...(projectPath !== undefined && { projectPath }),
-      ...(title !== undefined && { title: { text: title, from: named === undefined ? "prompt" : "generated" } }),
-      ...(startedAtMs !== undefined && { startedAtMs }),
-      ...(model?.type === "turn" && model.model !== undefined && { model: model.model }),
-    },
-    ...turns,
-  ]
+  const turns = asObjects(state.requests).flatMap((request) => requestCaptures(request, sessionId))
+  const prompt = firstPrompt(turns)
+  if (prompt === undefined) return turns.filter(({ type }) => type === "skipped")
+  const title = titled({ generated: asString(state.customTitle), prompt })
+  const model = turns.flatMap((turn) => (turn.type === "turn" ? (turn.model ?? []) : [])).at(-1)
+  return [sessionOf(sessionId, { projectPath, title, startedAtMs: asNumber(state.creationDate), model }), ...turns]
 }
 
 function requestCaptures(request: Json, sessionId: string): Capture[] {
   const id = asString(request.requestId)
   const removal = asObject(request.shouldBeRemovedOnSend)
-  if (id === undefined) return [{ type: "skipped", kind: "request without id", unknown: true }]
-  if (removal && removal.afterUndoStop === undefined) return [{ type: "skipped", kind: "undone" }]
-  const atMs = asNumber(request.timestamp)
+  if (id === undefined) return [skipped("request without id", true)]
+  if (removal && removal.afterUndoStop === undefined) return [skipped("undone")]
   const model = asString(request.modelId)
-  const turn = (part: Pick<TurnCapture, "nativeId" | "kind" | "text"> & Partial<TurnCapture>): TurnCapture => ({
-    type: "turn",
-    sessionId,
-    ...(atMs !== undefined && { atMs }),
-    ...(model !== undefined && (part.kind === "reply" || part.kind === "reasoning") && { model }),
-    ...part,
-    text: wellFormed(part.text),
-  })
+  const turn = turnsAt(sessionId, asNumber(request.timestamp))
   const text = withoutInjected(asString(request.message) ?? asString(asObject(request.message)?.text) ?? "")
   const captures: Capture[] = text.trim() === "" ? [] : [turn({ nativeId: id, kind: "prompt", text })]
   const calls = new ToolCalls(request)
   let reply: { nativeId: string; text: string } | undefined
   const endReply = () => {
-    if (reply && reply.text.trim() !== "") captures.push(turn({ ...reply, kind: "reply" }))
+    if (reply && reply.text.trim() !== "") captures.push(turn({ ...reply, kind: "reply", model }))
     reply = undefined
   }
-  for (const [index, item] of asArray(request.response).entries()) {
-    const part = asObject(item) ?? {}
+  for (const [index, part] of asObjects(request.response).entries()) {
     const nativeId = `${id}:${index}`
     const said = saidIn(part)
     // An answer is split wherever it mentions a file.
@@ -143,23 +130,13 @@ function requestCaptures(request: Json, sessionId: string): Capture[] {
         asArray(part.value)
           .filter((value) => typeof value === "string")
           .join("")
-      if (thought.trim() !== "") captures.push(turn({ nativeId, kind: "reasoning", text: thought }))
+      if (thought.trim() !== "") captures.push(turn({ nativeId, kind: "reasoning", text: thought, model }))
     } else if (part.kind === "toolInvocationSerialized" || part.kind === "toolInvocation") {
       endReply()
-      const call = calls.of(part)
-      const { toolName, toolCallId } = call
-      captures.push(turn({ nativeId, kind: "tool_call", text: call.input, toolName, toolCallId }))
-      if (call.output !== undefined)
-        captures.push(
-          turn({
-            nativeId: `${nativeId}:result`,
-            kind: "tool_result",
-            text: call.output,
-            toolName,
-            toolCallId,
-            ...call.failed,
-          }),
-        )
+      const { input, output, isError, ...tool } = calls.of(part)
+      captures.push(turn({ nativeId, kind: "tool_call", text: input, ...tool }))
+      if (output !== undefined)
+        captures.push(turn({ nativeId: `${nativeId}:result`, kind: "tool_result", text: output, ...tool, isError }))
     } else {
       const kind = asString(part.kind) ?? "response part"
       captures.push(skipped(kind, !SIDE_DATA.has(kind)))
@@ -199,13 +176,9 @@ class ToolCalls {
 
   constructor(request: Json) {
     const metadata = asObject(asObject(request.result)?.metadata) ?? {}
-    this.#calls = asArray(metadata.toolCallRounds).flatMap((round) =>
-      asArray(asObject(round)?.toolCalls).map((call) => asObject(call) ?? {}),
-    )
+    this.#calls = asObjects(metadata.toolCallRounds).flatMap(({ toolCalls }) => asObjects(toolCalls))
     this.#results = asObject(metadata.toolCallResults) ?? {}
-    const shown = asArray(request.response).filter((part) =>
-      asString(asObject(part)?.kind)?.startsWith("toolInvocation"),
-    )
+    const shown = asObjects(request.response).filter(({ kind }) => asString(kind)?.startsWith("toolInvocation"))
     this.#inOrder = shown.length === this.#calls.length
   }
 
@@ -225,7 +198,7 @@ class ToolCalls {
         commandLine(asObject(part.toolSpecificData)) ??
         messageText(part.invocationMessage),
       output,
-      failed: details?.isError === true ? { isError: true } : {},
+      isError: details?.isError === true || undefined,
     }
   }
 }
@@ -245,12 +218,11 @@ function textIn(value: unknown): string {
 }
 
 /** A session copied to another workspace belongs to the workspace where it is found. */
-async function projectOf(path: string): Promise<string | undefined> {
+function projectOf(path: string): string | undefined {
   try {
-    const workspace = asObject(JSON.parse(readText(join(dirname(dirname(path)), "workspace.json"))))
-    const folder = asString(workspace?.folder)
-    const file = asString(workspace?.workspace) ?? asString(workspace?.configuration)
-    return folder ? fileURLToPath(folder) : file ? dirname(fileURLToPath(file)) : undefined
+    const workspace = jsonIn(readText(join(dirname(dirname(path)), "workspace.json")))
+    const file = folderIn(workspace?.workspace ?? workspace?.configuration)
+    return folderIn(workspace?.folder) ?? (file && dirname(file))
   } catch {
     return undefined
   }

@@ -4,10 +4,10 @@ import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.
 import type { DatabaseReader, Platform } from "../../domain/platform.ts"
 import { OVER_LIMIT } from "../../domain/source.ts"
 import { turnsOfMessage } from "../shared/records/anthropic.ts"
+import { firstPrompt, sessionOf, titled } from "../shared/records/captures.ts"
 import { type ForeignDb, withForeignDb } from "../shared/records/foreign-sqlite.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
-import { asNumber, asObject, asString, type Json, skipped } from "../shared/records/jsonl.ts"
-import { titleOf } from "../shared/records/text.ts"
+import { asNumber, asString, type Json, jsonIn, skipped } from "../shared/records/jsonl.ts"
 
 export const cursorCli: Platform = {
   id: "cursor-cli",
@@ -127,14 +127,7 @@ function references(bytes: Buffer): string[] {
   return found
 }
 
-function jsonOf(bytes: Buffer): Json | undefined {
-  if (bytes[0] !== 0x7b) return undefined
-  try {
-    return asObject(JSON.parse(bytes.toString("utf8")))
-  } catch {
-    return undefined
-  }
-}
+const jsonOf = (bytes: Buffer) => (bytes[0] === 0x7b ? jsonIn(bytes) : undefined)
 
 /** JSON, in hex. */
 function metaOf(value: unknown): Json {
@@ -173,20 +166,14 @@ function described(
   messages: FoundMessage[],
   captures: Capture[],
 ): SessionCapture {
-  const prompt = captures.find((capture) => capture.type === "turn" && capture.kind === "prompt")
   const named = asString(meta.name) ?? ""
-  const generated = /^new (?:agent|chat)$/i.test(named) ? undefined : titleOf(named)
-  const title = generated ?? titleOf(prompt?.type === "turn" ? prompt.text : "")
-  const projectPath = projectOf(meta, folder, messages)
-  const [model, startedAtMs] = [asString(meta.lastUsedModel), asNumber(meta.createdAt)]
-  return {
-    type: "session",
-    sessionId,
-    ...(projectPath !== undefined && { projectPath }),
-    ...(title !== undefined && { title: { text: title, from: generated === undefined ? "prompt" : "generated" } }),
-    ...(model !== undefined && { model }),
-    ...(startedAtMs !== undefined && { startedAtMs }),
-  }
+  const generated = /^new (?:agent|chat)$/i.test(named) ? undefined : named
+  return sessionOf(sessionId, {
+    projectPath: projectOf(meta, folder, messages),
+    title: titled({ generated, prompt: firstPrompt(captures) }),
+    model: asString(meta.lastUsedModel),
+    startedAtMs: asNumber(meta.createdAt),
+  })
 }
 
 /** The folder is named by the hash of the project's path, so that a path told elsewhere can be proved. */

@@ -2,10 +2,20 @@ import { posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { DatabaseReader, Platform } from "../../domain/platform.ts"
 import { OVER_LIMIT } from "../../domain/source.ts"
+import { type MakeTurn, sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
 import { CELL_LEFT_OUT, type ForeignDb, MAX_CELL_BYTES, withForeignDb } from "../shared/records/foreign-sqlite.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
-import { asArray, asNumber, asObject, asString, type Json, skipped } from "../shared/records/jsonl.ts"
-import { timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asObjects,
+  asString,
+  type Json,
+  jsonIn,
+  skipped,
+} from "../shared/records/jsonl.ts"
+import { timeOf } from "../shared/records/text.ts"
 import { vscodeUserDirs } from "../shared/records/vscode.ts"
 import { makeProjects } from "./records-projects.ts"
 
@@ -153,11 +163,8 @@ function portions(ids: string[], read: number, since: number): { some: string[];
 function childrenOf(db: ForeignDb, id: string, data: Json): SessionCapture[] {
   const keys = asArray(data.subComposerIds).map((child) => `composerData:${child}`)
   const used = [...valuesOf(db, keys, 0)].filter(([, child]) => bubbleIdsOf(child).length > 0)
-  return used.map(([key]) => ({
-    type: "session",
-    sessionId: key.slice("composerData:".length),
-    parent: { sessionId: id, kind: "subagent" },
-  }))
+  const parent = { sessionId: id, kind: "subagent" } as const
+  return used.map(([key]) => sessionOf(key.slice("composerData:".length), { parent }))
 }
 
 function valuesOf(db: ForeignDb, keys: string[], since: number): Map<string, Json> {
@@ -167,14 +174,14 @@ function valuesOf(db: ForeignDb, keys: string[], since: number): Map<string, Jso
     JSON.stringify(keys),
     since,
   )
-  const values = rows.map(({ key, text }) => [String(key), parsed(text)] as const)
+  const values = rows.map(({ key, text }) => [String(key), jsonIn(text)] as const)
   return new Map(values.filter((entry): entry is [string, Json] => entry[1] !== undefined))
 }
 
 /** The bubbles' headers, in order; before 2025 the bubbles themselves. */
 function listedIn({ fullConversationHeadersOnly, conversation }: Json): Map<string, Json> {
-  const headers = asArray(fullConversationHeadersOnly)
-  const listed = (headers.length > 0 ? headers : asArray(conversation)).map((bubble) => asObject(bubble) ?? {})
+  const headers = asObjects(fullConversationHeadersOnly)
+  const listed = headers.length > 0 ? headers : asObjects(conversation)
   return new Map(listed.map((bubble) => [asString(bubble.bubbleId) ?? "", bubble]))
 }
 
@@ -197,11 +204,9 @@ function bubblesOf(db: ForeignDb, id: string, data: Json, ids: string[], since: 
 
 /** Tool data from before each tool had a bubble. */
 function oldToolsOf(data: Json): Json {
-  const tools = asArray(data.capabilities)
-    .map(asObject)
-    .find((capability) => capability?.type === TOOLS)
+  const tools = asObjects(data.capabilities).find(({ type }) => type === TOOLS)
   const map = asObject(tools?.data)?.bubbleDataMap
-  return asObject(map) ?? parsed(map) ?? {}
+  return asObject(map) ?? jsonIn(map) ?? {}
 }
 
 const TOOLS = 15
@@ -213,46 +218,41 @@ function bubbleCaptures(bubble: Json, sessionId: string): Capture[] {
   if (bubble.type === OVER_LIMIT.cell) return [skipped(OVER_LIMIT.cell)]
   if (bubble.type !== BY_PERSON && bubble.type !== BY_MODEL) return [skipped(`bubble ${bubble.type}`, true)]
   const [text, thought] = [textOf(bubble), asString(asObject(bubble.thinking)?.text) ?? ""]
-  const [atMs, model] = [timeOfBubble(bubble), asString(asObject(bubble.modelInfo)?.modelName)]
-  const common = { type: "turn" as const, sessionId, ...(atMs !== undefined && { atMs }) }
-  const said = { ...common, ...(model && model !== "default" && bubble.type === BY_MODEL && { model }) }
+  const turn = turnsAt(sessionId, timeOfBubble(bubble))
+  const model = bubble.type === BY_MODEL ? modelNamed(asObject(bubble.modelInfo)) : undefined
+  const kind = bubble.type === BY_PERSON ? "prompt" : "reply"
   const turns: TurnCapture[] = []
-  if (thought.trim() !== "") turns.push({ ...said, nativeId: `${nativeId}:thinking`, kind: "reasoning", text: thought })
-  if (text.trim() !== "") turns.push({ ...said, nativeId, kind: bubble.type === BY_PERSON ? "prompt" : "reply", text })
+  if (thought.trim() !== "")
+    turns.push(turn({ nativeId: `${nativeId}:thinking`, kind: "reasoning", text: thought, model }))
+  if (text.trim() !== "") turns.push(turn({ nativeId, kind, text, model }))
   const tokens = asObject(bubble.tokenCount)
   const [inputTokens, outputTokens] = [asNumber(tokens?.inputTokens) ?? 0, asNumber(tokens?.outputTokens) ?? 0]
   const last = turns.at(-1)
   if (last && inputTokens + outputTokens > 0) last.usage = { inputTokens, outputTokens }
-  turns.push(...toolTurns(asObject(bubble.toolFormerData), nativeId, common))
-  return turns.map((turn) => ({ ...turn, text: wellFormed(turn.text) }))
+  turns.push(...toolTurns(asObject(bubble.toolFormerData), nativeId, turn))
+  return turns
+}
+
+function modelNamed(info: Json | undefined): string | undefined {
+  const name = asString(info?.modelName)
+  return name && name !== "default" ? name : undefined
 }
 
 const textOf = ({ type, text = "" }: Json) =>
   type === BY_PERSON ? withoutInjected(asString(text) ?? "") : (asString(text) ?? "")
 
-function toolTurns(
-  tool: Json | undefined,
-  bubbleId: string,
-  common: Pick<TurnCapture, "type" | "sessionId">,
-): TurnCapture[] {
+function toolTurns(tool: Json | undefined, bubbleId: string, turn: MakeTurn): TurnCapture[] {
   const toolName = asString(tool?.name)
   if (!tool || toolName === undefined) return []
-  const named = { ...common, toolName, toolCallId: asString(tool.toolCallId) ?? bubbleId }
-  const call: TurnCapture = {
-    ...named,
-    nativeId: `${bubbleId}:call`,
-    kind: "tool_call",
-    text: textIn(tool.rawArgs) || textIn(tool.params),
-  }
-  const isError = tool.status === "error" || tool.userDecision === "rejected"
-  const result =
-    textIn(tool.result) || textIn(tool.error) || (tool.userDecision === "rejected" ? "Rejected by the person" : "")
+  const named = { toolName, toolCallId: asString(tool.toolCallId) ?? bubbleId }
+  const input = textIn(tool.rawArgs) || textIn(tool.params)
+  const call = turn({ ...named, nativeId: `${bubbleId}:call`, kind: "tool_call", text: input })
+  const isRejected = tool.userDecision === "rejected"
+  const isError = tool.status === "error" || isRejected || undefined
+  const text = textIn(tool.result) || textIn(tool.error) || (isRejected ? "Rejected by the person" : "")
   // Still running.
-  if (result === "" && tool.status !== "completed" && !isError) return [call]
-  return [
-    call,
-    { ...named, nativeId: `${bubbleId}:result`, kind: "tool_result", text: result, ...(isError && { isError }) },
-  ]
+  if (text === "" && tool.status !== "completed" && !isError) return [call]
+  return [call, turn({ ...named, nativeId: `${bubbleId}:result`, kind: "tool_result", text, isError })]
 }
 
 /** Some values are JSON strings, some are objects. */
@@ -268,26 +268,12 @@ function timeOfBubble({ createdAt, timingInfo }: Json): number | undefined {
 }
 
 function described(sessionId: string, data: Json, bubbles: Json[], projectPath?: string): SessionCapture {
-  const named = titleOf(asString(data.name) ?? "")
-  const prompt = bubbles.find((bubble) => bubble.type === BY_PERSON && textOf(bubble).trim())
-  const title = named ?? titleOf(prompt ? textOf(prompt) : "")
-  const [model, startedAtMs] = [asString(asObject(data.modelConfig)?.modelName), asNumber(data.createdAt)]
-  const gitBranch = asString(data.createdOnBranch)
-  return {
-    type: "session",
-    sessionId,
-    ...(projectPath && { projectPath }),
-    ...(title !== undefined && { title: { text: title, from: named === undefined ? "prompt" : "generated" } }),
-    ...(model && model !== "default" && { model }),
-    ...(gitBranch && { gitBranch }),
-    ...(startedAtMs !== undefined && { startedAtMs }),
-  }
-}
-
-function parsed(text: unknown): Json | undefined {
-  try {
-    return asObject(JSON.parse(String(text)))
-  } catch {
-    return undefined
-  }
+  const prompt = bubbles.filter(({ type }) => type === BY_PERSON).find((bubble) => textOf(bubble).trim())
+  return sessionOf(sessionId, {
+    projectPath,
+    title: titled({ generated: asString(data.name), prompt: prompt && textOf(prompt) }),
+    model: modelNamed(asObject(data.modelConfig)),
+    gitBranch: asString(data.createdOnBranch) || undefined,
+    startedAtMs: asNumber(data.createdAt),
+  })
 }

@@ -5,9 +5,20 @@ import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
 import type { Usage } from "../../domain/turn.ts"
 import { textIfAny } from "../../lib/untrusted-file.ts"
+import { known, type MakeTurn, sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
-import { asArray, asNumber, asObject, asString, type Json, parseLine } from "../shared/records/jsonl.ts"
-import { timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asObjects,
+  asString,
+  type Json,
+  jsonIn,
+  parseLine,
+  skipped,
+} from "../shared/records/jsonl.ts"
+import { timeOf } from "../shared/records/text.ts"
 import { wholeText } from "../shared/records/whole.ts"
 
 export const geminiCli: Platform = {
@@ -78,25 +89,21 @@ function apply(record: Json, state: State, parent: string | undefined): Capture[
     const known = typeof set.sessionId === "string" || typeof set.summary === "string"
     return [...(known ? session(set, state, parent) : []), ...checkpoint(set.messages, state)]
   }
-  if (typeof record.sessionId !== "string") return [{ type: "skipped", kind: "record", unknown: true }]
-  return [
-    ...session(record, state, parent),
-    ...asArray(record.messages).flatMap((item) => message(asJson(item), state)),
-  ]
+  if (typeof record.sessionId !== "string") return [skipped("record", true)]
+  return [...session(record, state, parent), ...asObjects(record.messages).flatMap((item) => message(item, state))]
 }
 
 function session(record: Json, state: State, parent: string | undefined): SessionCapture[] {
   state.sessionId = asString(record.sessionId) ?? state.sessionId
   if (state.sessionId === null) return []
   const speaks = state.messages.some((entry) => entry[1] !== null)
-  const capture: SessionCapture = { ...state.waiting, type: "session", sessionId: state.sessionId }
-  const projectPath = state.projectPath ?? asString(asArray(record.directories)[0])
-  if (projectPath !== undefined) capture.projectPath = projectPath
-  const startedAtMs = timeOf(record.startTime)
-  if (startedAtMs !== undefined && !speaks) capture.startedAtMs = startedAtMs
-  const summary = titleOf(asString(record.summary) ?? "")
-  if (summary !== undefined) capture.title = { text: summary, from: "summary" }
-  if (parent !== undefined) capture.parent = { sessionId: parent, kind: "subagent" }
+  const found = sessionOf(state.sessionId, {
+    projectPath: state.projectPath ?? asString(asArray(record.directories)[0]),
+    startedAtMs: speaks ? undefined : timeOf(record.startTime),
+    title: titled({ summary: asString(record.summary) }),
+    parent: parent === undefined ? undefined : { sessionId: parent, kind: "subagent" },
+  })
+  const capture: SessionCapture = { ...state.waiting, ...found }
   if (speaks) return [capture]
   state.waiting = capture
   return []
@@ -105,7 +112,7 @@ function session(record: Json, state: State, parent: string | undefined): Sessio
 /** A repeated id replaces the message: its turns are captured again, and the later text wins. */
 function message(record: Json, state: State): Capture[] {
   const id = asString(record.id)
-  if (id === undefined) return [{ type: "skipped", kind: "message", unknown: true }]
+  if (id === undefined) return [skipped("message", true)]
   if (state.sessionId === null) throw new Error("a message before its session")
   const captures = turnsOf(record, id, state.sessionId)
   const first = captures.find((capture) => capture.type === "turn")
@@ -115,12 +122,11 @@ function message(record: Json, state: State): Capture[] {
   if (!first) return captures
   const before: Capture[] = state.waiting ? [state.waiting] : []
   state.waiting = null
-  const title = !state.titled && first.kind === "prompt" ? titleOf(first.text) : undefined
+  const title = !state.titled && first.kind === "prompt" ? titled({ prompt: first.text }) : undefined
   state.titled ||= title !== undefined
-  if (title !== undefined)
-    before.push({ type: "session", sessionId: state.sessionId, title: { text: title, from: "prompt" } })
+  if (title) before.push(sessionOf(state.sessionId, { title }))
   if (first.model !== undefined && first.model !== state.model)
-    before.push({ type: "session", sessionId: state.sessionId, model: first.model })
+    before.push(sessionOf(state.sessionId, { model: first.model }))
   state.model = first.model ?? state.model
   return [...before, ...captures]
 }
@@ -140,7 +146,7 @@ function rewind(id: string, state: State): Capture[] {
  */
 function checkpoint(value: unknown, state: State): Capture[] {
   if (value === undefined || state.sessionId === null) return []
-  const messages = asArray(value).map(asJson)
+  const messages = asObjects(value)
   const ids = new Set(messages.map(({ id }) => id))
   const known = new Set(state.messages.map((entry) => entry[0]))
   const added = messages.filter(({ id }) => !known.has(String(id)))
@@ -165,45 +171,31 @@ function checkpoint(value: unknown, state: State): Capture[] {
 
 function turnsOf(record: Json, id: string, sessionId: string): (Capture & { type: "turn" | "skipped" })[] {
   const type = asString(record.type) ?? "message"
-  const atMs = timeOf(record.timestamp)
-  const turn = (part: Pick<TurnCapture, "nativeId" | "kind" | "text"> & Partial<TurnCapture>): TurnCapture => ({
-    type: "turn",
-    sessionId,
-    ...(atMs !== undefined && { atMs }),
-    ...part,
-    text: wellFormed(part.text),
-  })
+  const turn = turnsAt(sessionId, timeOf(record.timestamp))
   if (type === "user") {
     const text = saidIn(record.displayContent) || saidIn(record.content)
     // A tool's result: it is read from its call.
-    if (text.trim() === "")
-      return [{ type: "skipped", kind: textOf(record.content).trim() === "" ? "user without text" : "context" }]
+    if (text.trim() === "") return [skipped(textOf(record.content).trim() === "" ? "user without text" : "context")]
     return [turn({ nativeId: id, kind: SNAPSHOT.test(text) ? "summary" : "prompt", text })]
   }
-  if (type !== "gemini")
-    return [{ type: "skipped", kind: type, ...(!["info", "warning", "error"].includes(type) && { unknown: true }) }]
+  if (type !== "gemini") return [skipped(type, !["info", "warning", "error"].includes(type))]
   const model = asString(record.model)
   const said = textOf(record.content)
   const turns: TurnCapture[] = thoughtsOf(record).map(({ text, atMs }, index) =>
-    turn({ nativeId: `${id}:thought:${index}`, kind: "reasoning", text, ...(atMs !== undefined && { atMs }) }),
+    turn({ nativeId: `${id}:thought:${index}`, kind: "reasoning", text, atMs }),
   )
   if (said.trim() !== "") turns.push(turn({ nativeId: id, kind: "reply", text: said }))
-  for (const call of asArray(record.toolCalls).map(asJson)) turns.push(...callTurns(call, id, turn))
+  for (const call of asObjects(record.toolCalls)) turns.push(...callTurns(call, id, turn))
   const usage = usageOf(asObject(record.tokens))
   const counted = turns.find(({ kind }) => kind === "reply") ?? turns.find(({ kind }) => kind === "tool_call")
   if (counted && usage) counted.usage = usage
   return model === undefined ? turns : turns.map((each) => (each.kind === "tool_result" ? each : { ...each, model }))
 }
 
-function callTurns(
-  call: Json,
-  id: string,
-  turn: (part: Pick<TurnCapture, "nativeId" | "kind" | "text"> & Partial<TurnCapture>) => TurnCapture,
-): TurnCapture[] {
+function callTurns(call: Json, id: string, turn: MakeTurn): TurnCapture[] {
   const callId = asString(call.id) ?? ""
   const status = asString(call.status)
-  const atMs = timeOf(call.timestamp)
-  const common = { toolName: asString(call.name) ?? "", toolCallId: callId, ...(atMs !== undefined && { atMs }) }
+  const common = { toolName: asString(call.name) ?? "", toolCallId: callId, atMs: timeOf(call.timestamp) }
   const asked = turn({
     nativeId: `${id}:call:${callId}`,
     kind: "tool_call",
@@ -211,19 +203,10 @@ function callTurns(
     ...common,
   })
   const answer = resultText(call.result)
-  if (answer === undefined && status !== "error" && status !== "cancelled") return [asked]
   const failed = status === "error" || status === "cancelled"
-  const text = answer ?? `(${status})`
-  return [
-    asked,
-    turn({
-      nativeId: `${id}:result:${callId}`,
-      kind: "tool_result",
-      text,
-      ...common,
-      ...(failed && { isError: true }),
-    }),
-  ]
+  if (answer === undefined && !failed) return [asked]
+  const result = { nativeId: `${id}:result:${callId}`, kind: "tool_result", text: answer ?? `(${status})` } as const
+  return [asked, turn({ ...result, ...common, isError: failed || undefined })]
 }
 
 function resultText(result: unknown): string | undefined {
@@ -238,13 +221,13 @@ function resultText(result: unknown): string | undefined {
 }
 
 function thoughtsOf(record: Json): { text: string; atMs: number | undefined }[] {
-  const thoughts = asArray(record.thoughts).map(asJson)
+  const thoughts = asObjects(record.thoughts)
   if (thoughts.length > 0)
     return thoughts.map(({ subject, description, timestamp }) => ({
       text: [asString(subject), asString(description)].filter(Boolean).join("\n"),
       atMs: timeOf(timestamp),
     }))
-  const parts = asArray(record.content).map(asJson)
+  const parts = asObjects(record.content)
   return parts.flatMap(({ thought, text }) =>
     thought === true && typeof text === "string" ? [{ text, atMs: undefined }] : [],
   )
@@ -268,7 +251,7 @@ function usageOf(tokens: Json | undefined): Usage | undefined {
   if (input === undefined || output === undefined) return undefined
   const outputTokens = output + (asNumber(tokens?.thoughts) ?? 0)
   // `input` includes cached tokens.
-  return { inputTokens: input - (cachedTokens ?? 0), outputTokens, ...(cachedTokens !== undefined && { cachedTokens }) }
+  return known<Usage>({ inputTokens: input - (cachedTokens ?? 0), outputTokens, cachedTokens })
 }
 
 /** From a file in the folder, or from the registry; older folders are named by a hash of the path. */
@@ -277,19 +260,10 @@ function projectOf(path: string): string | null {
   const named = textIfAny(join(folder, ".project_root"))?.trim()
   if (named) return named
   const registry = textIfAny(join(dirname(dirname(folder)), "projects.json"), { links: "own" })
-  const projects = Object.entries(asObject(attempt(() => asObject(JSON.parse(registry ?? ""))?.projects)) ?? {})
+  const projects = Object.entries(asObject(jsonIn(registry)?.projects) ?? {})
   const id = basename(folder)
   return projects.find(([root, name]) => name === id || sha256(root) === id)?.[0] ?? null
 }
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
-const asJson = (value: unknown): Json => asObject(value) ?? {}
 const jsonText = (value: unknown) => JSON.stringify(value) ?? ""
-
-function attempt<T>(act: () => T): T | undefined {
-  try {
-    return act()
-  } catch {
-    return undefined
-  }
-}

@@ -3,8 +3,8 @@ import type { DatabaseReader } from "../../../domain/platform.ts"
 import { OVER_LIMIT } from "../../../domain/source.ts"
 import { DAY_MS } from "../../../lib/time.ts"
 import { type ForeignDb, withForeignDb } from "../records/foreign-sqlite.ts"
-import { asNumber, asObject, type Json } from "../records/jsonl.ts"
-import { described, type FoundSession, type Message, revertOf, SessionReading } from "./session.ts"
+import { asNumber, jsonIn } from "../records/jsonl.ts"
+import { type Described, described, type FoundSession, type Message, revertOf, SessionReading } from "./session.ts"
 import { messageOfVersion2 } from "./version2.ts"
 
 interface Cursor {
@@ -89,15 +89,8 @@ function sessionsWhere(db: ForeignDb, tables: Tables, condition: string, value: 
     for (const row of rows) {
       const id = String(row.id)
       const updatedAt = Math.max(asNumber(row.time_updated) ?? 0, found.get(id)?.updatedAt ?? 0)
-      const info = {
-        parent: row.parent_id,
-        fork: row.fork,
-        directory: row.directory,
-        title: row.title,
-        version: row.version,
-      }
-      const capture = described(id, { ...info, created: row.time_created })
-      found.set(id, { capture, revert: revertOf(parsed(row.revert)), updatedAt })
+      const capture = described(id, { ...row, parent: row.parent_id, created: row.time_created } as Described)
+      found.set(id, { capture, revert: revertOf(jsonIn(row.revert)), updatedAt })
     }
   }
   const order = (a: Found, b: Found) =>
@@ -221,7 +214,7 @@ function oldMessages(db: ForeignDb, ids: string): Message[] {
   )
   const withData = (row: (typeof rows)[number]) => ({
     id: String(row.id),
-    data: parsed(row.data) ?? {},
+    data: jsonIn(row.data) ?? {},
     createdAt: asNumber(row.time_created),
   })
   return rows.map((row) => {
@@ -239,14 +232,6 @@ function newMessages(db: ForeignDb, ids: string): Message[] {
     ids,
   )
   return rows.map((row) =>
-    messageOfVersion2(String(row.id), String(row.type), parsed(row.data) ?? {}, asNumber(row.time_created)),
+    messageOfVersion2(String(row.id), String(row.type), jsonIn(row.data) ?? {}, asNumber(row.time_created)),
   )
-}
-
-function parsed(value: unknown): Json | undefined {
-  try {
-    return asObject(JSON.parse(String(value)))
-  } catch {
-    return undefined
-  }
 }

@@ -1,10 +1,11 @@
-import type { Capture, SessionCapture, TurnCapture } from "../../../domain/capture.ts"
+import type { Capture, SessionCapture, SkippedCapture, TurnCapture } from "../../../domain/capture.ts"
 import { OVER_LIMIT } from "../../../domain/source.ts"
 import type { Usage } from "../../../domain/turn.ts"
 import { bareSummary } from "../../../lib/compaction.ts"
+import { known, sessionOf, titled } from "../records/captures.ts"
 import { withoutInjected } from "../records/injected.ts"
-import { asNumber, asObject, asString, type Json } from "../records/jsonl.ts"
-import { titleOf, wellFormed } from "../records/text.ts"
+import { asNumber, asObject, asString, type Json, skipped } from "../records/jsonl.ts"
+import { wellFormed } from "../records/text.ts"
 
 /** Turns a session's messages into captures, in order. */
 export class SessionReading {
@@ -65,7 +66,7 @@ export class SessionReading {
   }
 }
 
-type PartCapture = Omit<TurnCapture, "sessionId"> | { type: "skipped"; kind: string; unknown?: true }
+type PartCapture = Omit<TurnCapture, "sessionId"> | SkippedCapture
 
 const SIDE_DATA = new Set(["file", "patch", "snapshot", "step-start", "step-finish", "agent", "retry"])
 /** Version 2's messages for the model, and records of choices: nobody's words. */
@@ -80,10 +81,10 @@ function partCaptures(part: Json, nativeId: string, message: Json): PartCapture[
   const time = atMs === undefined ? {} : { atMs }
   if (type === "tool") return toolCaptures(part, nativeId)
   if (type === "text") {
-    if (part.synthetic === true || part.ignored === true) return [{ type: "skipped", kind: "synthetic text" }]
+    if (part.synthetic === true || part.ignored === true) return [skipped("synthetic text")]
     const kind = message.role === "user" ? "prompt" : message.summary === true ? "summary" : "reply"
     const said = kind === "prompt" ? withoutInjected(text) : kind === "summary" ? bareSummary(text) : text
-    if (said === "" && text !== "") return [{ type: "skipped", kind: "context" }]
+    if (said === "" && text !== "") return [skipped("context")]
     return said.trim() === "" ? [] : [{ type: "turn", nativeId, kind, text: said, ...time }]
   }
   if (type === "reasoning")
@@ -93,7 +94,7 @@ function partCaptures(part: Json, nativeId: string, message: Json): PartCapture[
     return [
       { type: "turn", nativeId, kind: "reset", text: part.auto === true ? "Compacted automatically" : "Compacted" },
     ]
-  return [{ type: "skipped", kind: type, ...(!SIDE_DATA.has(type) && { unknown: true as const }) }]
+  return [skipped(type, !SIDE_DATA.has(type))]
 }
 
 function toolCaptures(part: Json, nativeId: string): PartCapture[] {
@@ -103,39 +104,25 @@ function toolCaptures(part: Json, nativeId: string): PartCapture[] {
   const time = asObject(state.time)
   const [start, end] = [asNumber(time?.start), asNumber(time?.end)]
   const common = { type: "turn" as const, toolName: asString(part.tool) ?? "", toolCallId: asString(part.callID) ?? "" }
-  const call: PartCapture = {
-    ...common,
-    nativeId,
-    kind: "tool_call",
-    text: JSON.stringify(state.input ?? {}),
-    ...(start !== undefined && { atMs: start }),
-  }
+  const input = JSON.stringify(state.input ?? {})
+  const call: PartCapture = { ...common, nativeId, kind: "tool_call", text: input, ...known({ atMs: start }) }
   if (state.status !== "completed" && state.status !== "error") return [call]
-  const failed = state.status === "error"
-  return [
-    call,
-    {
-      ...common,
-      nativeId: `${nativeId}:result`,
-      kind: "tool_result",
-      text: asString(failed ? state.error : state.output) ?? "",
-      ...(end !== undefined && { atMs: end }),
-      ...(failed && { isError: true }),
-    },
-  ]
+  const isError = state.status === "error" || undefined
+  const text = asString(isError ? state.error : state.output) ?? ""
+  const result = { ...common, nativeId: `${nativeId}:result`, kind: "tool_result" as const, text }
+  return [call, { ...result, ...known({ atMs: end, isError }) }]
 }
 
 /** Zeros until the message is complete. */
 function usageOf({ time, tokens, cost }: Json): Usage | undefined {
   const counts = asObject(tokens)
   if (!counts || asObject(time)?.completed === undefined) return undefined
-  const costUsd = asNumber(cost)
-  return {
+  return known<Usage>({
     inputTokens: asNumber(counts.input) ?? 0,
     outputTokens: (asNumber(counts.output) ?? 0) + (asNumber(counts.reasoning) ?? 0),
     cachedTokens: asNumber(asObject(counts.cache)?.read) ?? 0,
-    ...(costUsd !== undefined && { costUsd }),
-  }
+    costUsd: asNumber(cost),
+  })
 }
 
 export interface FoundSession {
@@ -143,26 +130,21 @@ export interface FoundSession {
   revert: { messageId: string; partId: string | undefined } | undefined
 }
 
-export function described(
-  sessionId: string,
-  info: Record<"parent" | "directory" | "title" | "version" | "created", unknown> & { fork?: unknown },
-): SessionCapture {
-  const [parent, fork, directory, version] = [info.parent, info.fork, info.directory, info.version].map(asString)
+export type Described = Record<"parent" | "directory" | "title" | "version" | "created", unknown> & { fork?: unknown }
+
+export function described(sessionId: string, info: Described): SessionCapture {
+  const [parent, fork] = [asString(info.parent), asString(info.fork)]
   const named = asString(info.title) ?? ""
   // A placeholder until a title is generated.
-  const title = /^(New|Child) session - \d{4}-/.test(named) ? undefined : titleOf(named)
-  const startedAtMs = asNumber(info.created)
-  return {
-    type: "session",
-    sessionId,
-    ...(directory && { projectPath: directory }),
-    ...(title !== undefined && { title: { text: title, from: "generated" } }),
-    ...(version && { agentVersion: version }),
-    ...(startedAtMs !== undefined && { startedAtMs }),
-    ...(parent
-      ? { parent: { sessionId: parent, kind: "subagent" } }
-      : fork && { parent: { sessionId: fork, kind: "fork" } }),
-  }
+  const generated = /^(New|Child) session - \d{4}-/.test(named) ? undefined : named
+  const original = parent || fork
+  return sessionOf(sessionId, {
+    projectPath: asString(info.directory) || undefined,
+    title: titled({ generated }),
+    agentVersion: asString(info.version) || undefined,
+    startedAtMs: asNumber(info.created),
+    parent: original ? { sessionId: original, kind: parent ? "subagent" : "fork" } : undefined,
+  })
 }
 
 export function revertOf(revert: Json | undefined): FoundSession["revert"] {

@@ -17,6 +17,16 @@ export const asObject = (value: unknown): Json | undefined =>
 export const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 export const asString = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 export const asNumber = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
+export const asObjects = (value: unknown): Json[] => asArray(value).map((item) => asObject(item) ?? {})
+
+/** The object in a text; undefined for anything else. */
+export function jsonIn(text: unknown): Json | undefined {
+  try {
+    return asObject(JSON.parse(String(text)))
+  } catch {
+    return undefined
+  }
+}
 
 export function skipped(kind: string, unknown = false): SkippedCapture {
   return unknown ? { type: "skipped", kind, unknown } : { type: "skipped", kind }

@@ -1,11 +1,12 @@
 import { basename, dirname, join, posix, win32 } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Capture, SessionCapture, TurnCapture } from "../../../domain/capture.ts"
+import type { Capture, TurnCapture } from "../../../domain/capture.ts"
 import type { Platform, WholeReader } from "../../../domain/platform.ts"
 import type { Usage } from "../../../domain/turn.ts"
 import { makeNaming, turnsOfTaggedMessage, withToolNames } from "./anthropic.ts"
-import { asArray, asNumber, asObject, asString, type Json, skipped } from "./jsonl.ts"
-import { textOf, titleOf, wellFormed } from "./text.ts"
+import { firstPrompt, known, sessionOf, titled } from "./captures.ts"
+import { asNumber, asObject, asObjects, asString, type Json, jsonIn, skipped } from "./jsonl.ts"
+import { textOf, wellFormed } from "./text.ts"
 import { extensionDirs } from "./vscode.ts"
 import { wholeText } from "./whole.ts"
 
@@ -34,24 +35,27 @@ const task: WholeReader = {
   mode: "whole",
   async read(path) {
     const folder = dirname(path)
-    const sessionId = basename(folder)
     const about = await aboutTask(folder)
-    const { turns, skipped, projectPath, model, startedAtMs } = await readTask(folder)
-    if (turns.length === 0) return skipped
-    const title =
-      titleOf(asString(about.task) ?? "") ?? titleOf(turns.find(({ kind }) => kind === "prompt")?.text ?? "")
     const parent = asString(about.parentTaskId)
-    const described: SessionCapture = {
-      type: "session",
-      sessionId,
-      ...optional("projectPath", asString(about.workspace) || projectPath),
-      ...(title !== undefined && { title: { text: title, from: "prompt" as const } }),
-      ...optional("model", model),
-      ...optional("startedAtMs", startedAtMs),
-      ...(parent && { parent: { sessionId: parent, kind: "subagent" as const } }),
-    }
-    return [described, ...turns, ...skipped]
+    return taskCaptures(folder, asString(about.task), ({ projectPath, model }) => ({
+      projectPath: asString(about.workspace) || projectPath,
+      model,
+      parent: parent ? { sessionId: parent, kind: "subagent" } : undefined,
+    }))
   },
+}
+
+/** A task's turns, after what its own list and its messages say about it. */
+export async function taskCaptures(
+  folder: string,
+  named: string | undefined,
+  describe: (task: Task) => Parameters<typeof sessionOf>[1],
+): Promise<Capture[]> {
+  const task = await readTask(folder)
+  const { turns, skipped, startedAtMs } = task
+  if (turns.length === 0) return skipped
+  const title = titled({ prompt: named }) ?? titled({ prompt: firstPrompt(turns) })
+  return [sessionOf(basename(folder), { title, startedAtMs, ...describe(task) }), ...turns, ...skipped]
 }
 
 /** The task's own file, or the list of all tasks for tasks older than that file. */
@@ -59,8 +63,8 @@ async function aboutTask(folder: string): Promise<Json> {
   const own = asObject(await jsonAt(join(folder, "history_item.json")).catch(() => undefined))
   if (own) return own
   const list = asObject(await jsonAt(join(dirname(folder), "_index.json")).catch(() => undefined))
-  const entries = Object.values(asObject(list?.entries) ?? asArray(list?.entries))
-  return entries.map((entry) => asObject(entry) ?? {}).find(({ id }) => id === basename(folder)) ?? {}
+  const entries = asObjects(Object.values(list?.entries ?? {}))
+  return entries.find(({ id }) => id === basename(folder)) ?? {}
 }
 
 /** Files of Cline's original store, also used by Cline's reader. */
@@ -70,7 +74,7 @@ export function taskFiles(folder: string): string[] {
   return ["api_conversation_history.json", "ui_messages.json", "claude_messages.json"].map((name) => join(folder, name))
 }
 
-export interface Task {
+interface Task {
   turns: TurnCapture[]
   skipped: Capture[]
   projectPath: string | undefined
@@ -79,13 +83,13 @@ export interface Task {
 }
 
 /** A task of the original store: the messages to the model, with the times of the displayed ones. */
-export async function readTask(folder: string): Promise<Task> {
+async function readTask(folder: string): Promise<Task> {
   const sessionId = basename(folder)
   const [api, ui, veryOld] = taskFiles(folder) as [string, string, string]
-  const shown = asArray((await jsonAt(ui).catch(absent)) ?? (await jsonAt(veryOld).catch(absent)))
-    .map((message) => asObject(message) ?? {})
-    .filter(({ partial }) => partial !== true)
-  const messages = asArray(await jsonWithRetry(api)).map((message) => asObject(message) ?? {})
+  const shown = asObjects((await jsonAt(ui).catch(absent)) ?? (await jsonAt(veryOld).catch(absent))).filter(
+    ({ partial }) => partial !== true,
+  )
+  const messages = asObjects(await jsonWithRetry(api))
   const captures = messages.length > 0 ? sentTurns(messages, shown, sessionId) : shownTurns(shown, sessionId)
   if (!messages.some(({ isSummary }) => isSummary === true)) captures.push(...shownSummaries(shown, sessionId))
   const turns = captures.filter((capture) => capture.type === "turn")
@@ -107,7 +111,7 @@ function sentTurns(messages: Json[], shown: Json[], sessionId: string): Capture[
     const atMs = asNumber(message.ts) ?? timeAt(index, message.role)
     const info = asObject(message.modelInfo)
     const model = message.role === "assistant" ? (asString(info?.modelId) ?? asString(info?.id)) : undefined
-    const usage = message.role === "assistant" ? usageOf(asObject(message.metrics)) : undefined
+    const usage = message.role === "assistant" ? usageIn(asObject(message.metrics)) : undefined
     const thinking = message.reasoning_content ?? message.text ?? textOf(message.summary)
     const found = [
       ...turnsOfTaggedMessage("assistant", [{ type: "thinking", thinking }]),
@@ -119,21 +123,17 @@ function sentTurns(messages: Json[], shown: Json[], sessionId: string): Capture[
       if (turn.type === "skipped") return turn
       const kind = message.isSummary === true && turn.kind !== "reasoning" ? "summary" : turn.kind
       const named = { ...turn, kind, sessionId, nativeId: nameOf({ ...turn, kind }) }
-      return { ...named, ...optional("atMs", atMs), ...optional("model", model) }
+      return { ...named, ...known({ atMs, model }) }
     })
   })
   return withToolNames(captures)
 }
 
-function usageOf(metrics: Json | undefined): Usage | undefined {
+function usageIn(metrics: Json | undefined): Usage | undefined {
   const tokens = asObject(metrics?.tokens)
   if (!metrics || !tokens) return undefined
-  return {
-    ...optional("inputTokens", asNumber(tokens.prompt)),
-    ...optional("outputTokens", asNumber(tokens.completion)),
-    ...optional("cachedTokens", asNumber(tokens.cached)),
-    ...optional("costUsd", asNumber(metrics.cost)),
-  }
+  const [inputTokens, outputTokens, cachedTokens] = [tokens.prompt, tokens.completion, tokens.cached].map(asNumber)
+  return known<Usage>({ inputTokens, outputTokens, cachedTokens, costUsd: asNumber(metrics.cost) })
 }
 
 function shownSummaries(shown: Json[], sessionId: string): Capture[] {
@@ -204,10 +204,6 @@ function startOf(id: string): number | undefined {
   return /^1\d{12}$/.test(id) ? Number(id) : undefined
 }
 
-export function optional<K extends string, V>(key: K, value: V | undefined): { [k in K]?: V } {
-  return (value === undefined ? {} : { [key]: value }) as { [k in K]?: V }
-}
-
 export async function jsonAt(path: string): Promise<unknown> {
   return JSON.parse(wholeText(path))
 }
@@ -224,12 +220,4 @@ async function jsonWithRetry(path: string): Promise<unknown> {
     await sleep(pauseMs)
   }
   return jsonAt(path).catch(absent)
-}
-
-function jsonIn(text: string): Json | undefined {
-  try {
-    return asObject(JSON.parse(text))
-  } catch {
-    return undefined
-  }
 }

@@ -1,0 +1,43 @@
+import { type SessionCapture, TITLE_SOURCES, type TitleSource, type TurnCapture } from "../../../domain/capture.ts"
+import { titleOf, wellFormed } from "./text.ts"
+
+type Fields<T> = { [K in keyof T]?: T[K] | undefined }
+
+/** Captures leave out what a record does not say: drops undefined fields. */
+export function known<T extends object>(fields: Fields<T>): Partial<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
+}
+
+export function sessionOf(
+  sessionId: string,
+  about: Fields<Omit<SessionCapture, "type" | "sessionId">> = {},
+): SessionCapture {
+  return { type: "session", sessionId, ...known<SessionCapture>(about) }
+}
+
+/** The title of highest rank among these texts, if one has a title in it. */
+export function titled(texts: Fields<Record<TitleSource, string>>): SessionCapture["title"] {
+  for (const from of TITLE_SOURCES.toReversed()) {
+    const text = titleOf(texts[from] ?? "")
+    if (text !== undefined) return { text, from }
+  }
+  return undefined
+}
+
+type TurnPart = Pick<TurnCapture, "nativeId" | "kind" | "text"> & Fields<TurnCapture>
+export type MakeTurn = (part: TurnPart) => TurnCapture
+
+/** Makes the turns of one record. */
+export const turnsAt =
+  (sessionId: string, atMs: number | undefined): MakeTurn =>
+  ({ nativeId, kind, text, ...more }) => ({
+    ...{ type: "turn", sessionId, nativeId, kind, text: wellFormed(text) },
+    ...known<TurnCapture>({ atMs }),
+    ...known<TurnCapture>(more),
+  })
+
+/** The text of a session's first prompt. */
+export function firstPrompt(captures: readonly { type: string }[]): string | undefined {
+  return (captures as readonly Partial<TurnCapture>[]).find(({ type, kind }) => type === "turn" && kind === "prompt")
+    ?.text
+}
