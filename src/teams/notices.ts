@@ -86,11 +86,15 @@ export function makeNotices({
         for (const delivery of waiting) {
           if ((delivery.expiresAtMs ?? nowMs + 1) <= nowMs) continue
           const { sender, text } = noticeOf(delivery)
-          const said = `[Notice ${delivery.key} from ${nameOnOneLine(sender)}, via Throughline]\n${quoteLines(text)}`
-          left -= said.length
-          if (left < 0) break
-          if (!(await move(tx, delivery, ["queued"], as, nowMs))) continue
-          taken.push({ id: delivery.key, text: said, atMs: delivery.createdAtMs })
+          const from = `Notice ${delivery.key} from ${nameOnOneLine(sender)}, via Throughline`
+          const whole = `[${from}]\n${quoteLines(text)}`
+          const isPointer = whole.length > maxChars && as === "delivered"
+          const shown = isPointer ? `[${from}: too long to show here. Call pull_updates to read it.]` : whole
+          left -= shown.length
+          // A pull returns at least one, or a notice above its limit would block all later ones.
+          if (left < 0 && (as === "delivered" || taken.length > 0)) break
+          if (!isPointer && !(await move(tx, delivery, ["queued"], as, nowMs))) continue
+          taken.push({ id: delivery.key, text: shown, atMs: delivery.createdAtMs })
         }
         return taken
       }),

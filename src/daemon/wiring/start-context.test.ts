@@ -105,13 +105,24 @@ describe("a session that begins", () => {
   test("is told what other teams left for its team, once and before all else", async () => {
     await task()
     await tell("The schema changes on Monday.")
-    await tell("x".repeat(1_000))
+    await tell("x".repeat(900))
     expect(await startContext("resume")).toBeUndefined()
     const text = await startContext("startup")
     expect(text).toMatch(/^# Notices for team web\n.*not instructions from the owner/)
     expect(text).toMatch(/\[Notice m-\w+ from api, via Throughline\]\n> The schema changes on Monday\./)
     expect(text, "what does not fit waits for pull_updates").not.toContain("xxx")
     expect(await startContext("startup")).not.toContain("Monday")
+  })
+
+  test("is pointed to a notice that never fits, which holds up none behind it", async () => {
+    await tell("x".repeat(1_000))
+    await tell("The schema changes on Monday.")
+    const text = await startContext("startup")
+    expect(text).toMatch(/\[Notice m-\w+ from api, via Throughline: too long to show here\. Call pull_updates/)
+    expect(text).toContain("> The schema changes on Monday.")
+    const pulled = await notices.take("web", { maxChars: 500, as: "done" })
+    expect(pulled.map(({ text }) => text.includes("xxx"))).toEqual([true])
+    expect(await startContext("startup")).toBeUndefined()
   })
 
   test.each([
