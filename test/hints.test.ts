@@ -3,13 +3,7 @@ import { glob } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import type { Command } from "commander"
 import { expect, test } from "vitest"
-import { addProcessCommands } from "../src/daemon/commands/commands.ts"
-import { addCompletionCommand } from "../src/daemon/commands/completion-command.ts"
-import { addDashboardCommand } from "../src/daemon/commands/dashboard-command.ts"
-import { addServiceCommands } from "../src/daemon/commands/service-commands.ts"
-import { addSetupCommands } from "../src/daemon/commands/setup-commands.ts"
-import { addStartCommands } from "../src/daemon/commands/start-commands.ts"
-import { addTelegramCommands } from "../src/daemon/commands/telegram-commands.ts"
+import { addCommands } from "../src/daemon/commands/command-line.ts"
 import { operations } from "../src/operations/list.ts"
 import { cli } from "../src/surfaces/cli/cli.ts"
 
@@ -24,14 +18,7 @@ const program = cli({
   confirm: async () => false,
 })
 program.option("--demo")
-const context = {} as never
-addStartCommands(program, context)
-addProcessCommands(program, context)
-addDashboardCommand(program, context)
-addTelegramCommands(program, context)
-addServiceCommands(program, context)
-addSetupCommands(program, context)
-addCompletionCommand(program, context)
+addCommands(program, {} as never)
 
 /** Not for people to type: what agents and hooks start. */
 const HIDDEN = new Set(["daemon", "hook", "mcp"])

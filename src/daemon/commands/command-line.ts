@@ -1,9 +1,10 @@
 import { createInterface } from "node:readline/promises"
-import { CommanderError } from "commander"
+import { Argument, type Command, CommanderError } from "commander"
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import { operations } from "../../operations/list.ts"
 import { cli, grouped } from "../../surfaces/cli/cli.ts"
+import { completionScript, SHELLS, type Shell } from "../../surfaces/cli/completion.ts"
 import { peopleExtras } from "../config/people.ts"
 import type { Environment } from "../process/environment.ts"
 import { fail } from "../process/fail.ts"
@@ -11,8 +12,8 @@ import { homeAt } from "../process/home.ts"
 import { VERSION } from "../version.ts"
 import { agentAbove } from "../wiring/agent-shell.ts"
 import { addProcessCommands } from "./commands.ts"
-import { addCompletionCommand } from "./completion-command.ts"
 import { daemonCalls } from "./connect.ts"
+import type { CommandContext } from "./context.ts"
 import { addDashboardCommand } from "./dashboard-command.ts"
 import { addServiceCommands } from "./service-commands.ts"
 import { addSetupCommands } from "./setup-commands.ts"
@@ -20,7 +21,7 @@ import { addStartCommands } from "./start-commands.ts"
 import { addTelegramCommands } from "./telegram-commands.ts"
 import { page, terminalStyle } from "./terminal.ts"
 
-/** Everything that people type. */
+/** Every command of the program. */
 export async function commandLine(given: Environment, argv: string[]): Promise<void> {
   const above = given.agent.shell ?? agentAbove(process.ppid)
   const environment = above === undefined ? given : { ...given, agent: { ...given.agent, shell: above } }
@@ -51,15 +52,10 @@ export async function commandLine(given: Environment, argv: string[]): Promise<v
   })
   program.option("--demo", "use the sample data of `start --demo`")
   const drawing = process.stderr.isTTY ? draw : undefined
-  addStartCommands(program, { home, environment, calls, write, draw: drawing })
-  addProcessCommands(program, { home, environment, calls, caller, write })
-  addDashboardCommand(program, { home, calls, caller, write })
-  addTelegramCommands(program, { home, environment, calls, caller, write })
-  addServiceCommands(program, { home, environment, write, confirm })
-  addSetupCommands(program, { home, environment, write, confirm })
-  addCompletionCommand(program, { write })
+  const context: CommandContext = { home, environment, calls, caller, write, confirm, draw: drawing }
+  addCommands(program, context)
   grouped(program)
-  // A pager that is closed early is no error.
+  // Closing the pager early is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
   try {
     await program.parseAsync(argv, { from: "user" })
@@ -71,10 +67,25 @@ export async function commandLine(given: Environment, argv: string[]): Promise<v
   }
 }
 
-/** As for everything that was understood and cannot be done now. */
+/** The commands that no operation describes. */
+export function addCommands(program: Command, context: CommandContext): void {
+  addStartCommands(program, context)
+  addProcessCommands(program, context)
+  addDashboardCommand(program, context)
+  addTelegramCommands(program, context)
+  addServiceCommands(program, context)
+  addSetupCommands(program, context)
+  program
+    .command("completion")
+    .description("Print a shell completion script: source <(throughline completion bash)")
+    .addArgument(new Argument("<shell>", "your shell").choices(SHELLS))
+    .action((shell: Shell) => context.write(completionScript(program, shell, ["throughline", "tl"])))
+}
+
+/** The exit code of a valid request that cannot be carried out now. */
 const REFUSED = 3
 
-/** What an answer proposes to type next is meant for the demo, and would go to the user's own daemon. */
+/** Commands that an answer suggests would otherwise go to the user's own daemon. */
 function remindOfDemo(text: string): string {
   return !/^[[{]/.test(text) && /\bthroughline [a-z]/.test(text) ? `${text}(Add --demo to these commands.)\n` : text
 }

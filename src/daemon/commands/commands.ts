@@ -1,31 +1,17 @@
 import { existsSync, readFileSync, statSync, watchFile } from "node:fs"
 import { open } from "node:fs/promises"
 import { type Command, InvalidArgumentError } from "commander"
-import type { Caller } from "../../domain/caller.ts"
-import { TOOL_SETS, type ToolSet } from "../../operations/operation.ts"
+import { TOOL_SETS } from "../../operations/operation.ts"
 import { table } from "../../operations/text.ts"
 import { loadConfig } from "../config/config.ts"
 import { examine, findingLines, verdict } from "../doctor/doctor.ts"
-import type { Environment } from "../process/environment.ts"
-import type { Home } from "../process/home.ts"
 import { changeConfig } from "./config-command.ts"
-import type { DaemonCalls } from "./connect.ts"
+import { answering, type CommandContext, collect } from "./context.ts"
 
-interface Context {
-  home: Home
-  environment: Environment
-  calls: DaemonCalls
-  caller: Caller
-  write(text: string): void
-}
-
-const collect = (value: string, before: string[]) => [...before, value]
-
-/** The commands about the program itself: they work on processes and files, so no operation describes them. */
-export function addProcessCommands(program: Command, context: Context): void {
+/** Commands about the program itself: they work on processes and files, so no operation describes them. */
+export function addProcessCommands(program: Command, context: CommandContext): void {
   const { home, environment, calls, write } = context
-  const answer = (json: unknown, text: string, flags: { json?: boolean }) =>
-    write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+  const answer = answering(context)
 
   program
     .command("logs")
@@ -100,7 +86,7 @@ export function addProcessCommands(program: Command, context: Context): void {
   program
     .command("mcp")
     .description("Serve MCP over stdio, for an agent's configuration")
-    .option("--tools <sets>", `only these tool sets: ${TOOL_SETS.join(", ")}`, toToolSets)
+    .option("--tools <sets>", `only these tool sets: ${TOOL_SETS.join(", ")}`)
 }
 
 function readable(line: string): string {
@@ -136,12 +122,4 @@ function toCount(text: string): number {
   const count = Number(text)
   if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError("It must be a positive whole number.")
   return count
-}
-
-function toToolSets(text: string): ToolSet[] {
-  const sets = text.split(",").map((name) => name.trim())
-  const unknown = sets.find((name) => !(TOOL_SETS as readonly string[]).includes(name))
-  if (unknown !== undefined)
-    throw new InvalidArgumentError(`${JSON.stringify(unknown)} is not one of ${TOOL_SETS.join(", ")}.`)
-  return sets as ToolSet[]
 }

@@ -1,24 +1,15 @@
 import { makeRedactor } from "../../capture/redact/redaction.ts"
-import type { Caller } from "../../domain/caller.ts"
 import { authorize } from "../../operations/caller.ts"
 import { configSet } from "../../operations/config.ts"
 import type { Services } from "../../operations/services.ts"
 import { configFile } from "../config/config-file.ts"
-import type { Environment } from "../process/environment.ts"
-import type { Home } from "../process/home.ts"
 import { recordCommand } from "../wiring/command-audit.ts"
-import { type DaemonCalls, runningDaemon } from "./connect.ts"
+import { runningDaemon } from "./connect.ts"
+import type { CommandContext } from "./context.ts"
 
-interface Context {
-  home: Home
-  environment: Environment
-  calls: Pick<DaemonCalls, "callIfRunning">
-  caller: Caller
-}
-
-/** Through the daemon, which audits it, if one runs; else here, so that a file that keeps it from starting can be corrected. */
+/** Through the daemon, which audits it, if one runs; otherwise here, to correct a file that keeps the daemon from starting. */
 export async function changeConfig(
-  { home, environment, calls, caller }: Context,
+  { home, environment, calls, caller }: CommandContext,
   key: string,
   value: string,
 ): Promise<{ key: string; isSet: boolean }> {

@@ -17,21 +17,21 @@ import { processStart } from "../process/process-identity.ts"
 import { compareVersions, VERSION } from "../version.ts"
 import { type Registration, readRegistration } from "../wiring/registration.ts"
 
-/** It runs all day beside everything else: memory that is given back counts for more than the last bit of speed. */
+/** The daemon runs all day: returning memory matters more than peak speed. */
 const SMALL = ["--max-semi-space-size=1", "--optimize-for-size", "--expose-gc"]
 const START_MS = 20_000
 const STOP_MS = 10_000
 const POLL_MS = 25
 const HEALTH_MS = 1_000
-const SPEECH_BYTES = 64 * 1024
+const ERROR_BYTES = 64 * 1024
 
-/** What a daemon is started as: this Node and this program, by their whole paths. */
+/** The command that starts a daemon: this Node and this program, by absolute path. */
 export function daemonArgv(): string[] {
   const { node, entry } = ownProgram()
   return [node, ...SMALL, entry, "daemon"]
 }
 
-/** The daemon that answers behind the registration, or undefined. Nothing is started or signalled. */
+/** The registered daemon if it answers. Starts and signals nothing. */
 export async function runningDaemon(home: Home): Promise<Registration | undefined> {
   const registration = readRegistration(home)
   if (!registration) return undefined
@@ -60,7 +60,7 @@ export async function ensureDaemon(
       if (registration && compareVersions(registration.version, VERSION) >= 0) return { registration, started }
       if (registration) await stopDaemon(home)
       if (!child || child.hasExited()) {
-        // It may have lost the race to another client's daemon: then that one answers in a moment.
+        // It may have lost the race to another client's daemon, which then answers in a moment.
         child?.throwIfFailed()
         prepareHome(home)
         child = launch(home, flags)
@@ -73,14 +73,12 @@ export async function ensureDaemon(
   }
   const registration = readRegistration(home)
   if (registration && isSameProcess(registration)) {
-    throw new Failure("daemon_hung", `the daemon (pid ${registration.pid}) runs but does not answer`, {
-      pid: registration.pid,
-    })
+    throw hung(registration, "runs but does not answer")
   }
   throw new Failure("daemon_unreachable", `the daemon did not start within ${START_MS / 1000} s`)
 }
 
-/** Asks it to stop, waits, and only then signals a process that is proved to be it. True if one was running. */
+/** Asks the daemon to stop, waits, and only then signals a process verified to be it. True if one was running. */
 export async function stopDaemon(home: Home, force = false): Promise<boolean> {
   const registration = readRegistration(home)
   if (!registration || !isSameProcess(registration)) return false
@@ -90,30 +88,27 @@ export async function stopDaemon(home: Home, force = false): Promise<boolean> {
   )
   carry.close()
   if (asked?.status === 200 && (await gone(registration, STOP_MS))) return true
-  if (!force && asked?.status !== 200) {
-    throw new Failure("daemon_hung", `the daemon (pid ${registration.pid}) runs but does not answer`, {
-      pid: registration.pid,
-    })
-  }
+  if (!force && asked?.status !== 200) throw hung(registration, "runs but does not answer")
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     if (!isSameProcess(registration)) return true
     process.kill(registration.pid, signal)
     if (await gone(registration, STOP_MS / 2)) return true
   }
-  throw new Failure("daemon_hung", `the daemon (pid ${registration.pid}) could not be killed`, {
-    pid: registration.pid,
-  })
+  throw hung(registration, "could not be killed")
 }
 
+const hung = ({ pid }: Registration, why: string) =>
+  new Failure("daemon_hung", `the daemon (pid ${pid}) ${why}`, { pid })
+
 export interface DaemonCalls {
-  /** Starts the daemon when none answers, also when it dies between two calls. */
+  /** Starts the daemon if none answers, even if it died since the last call. */
   call: Call
   /** Fails when none is running. */
   callIfRunning: Call
   close(): void
 }
 
-/** Every call carries a key, so that one cut off by a dying daemon can be made again without being done twice. */
+/** Every call has an idempotency key, so one cut off by a dying daemon can be repeated safely. */
 export function daemonCalls(home: Home): DaemonCalls {
   let carrier: ReturnType<typeof socketCarrier> | undefined
   const drop = () => {
@@ -133,13 +128,7 @@ export function daemonCalls(home: Home): DaemonCalls {
         } catch (error) {
           if (!(error instanceof ConnectionLost)) throw error
           drop()
-          if (left === 0)
-            throw new Failure(
-              "daemon_unreachable",
-              "the connection to the daemon was lost repeatedly",
-              {},
-              { cause: error },
-            )
+          if (left === 0) throw lost(error)
         }
       }
     },
@@ -158,7 +147,7 @@ export function daemonCalls(home: Home): DaemonCalls {
   }
 }
 
-/** What the owner types is proved by the key's file: the daemon takes nobody's word for it. */
+/** Proves with the owner's key file that the owner makes this call. */
 function signed(carry: Carrier, home: Home, caller: Caller): Carrier {
   if (!isOwner(caller)) return carry
   return (request) =>
@@ -182,17 +171,13 @@ export async function openStream(
       }
       return await upgrade(registration.socket, headers, onBytes)
     } catch (error) {
-      if (left === 0) {
-        throw new Failure(
-          "daemon_unreachable",
-          "the connection to the daemon was lost repeatedly",
-          {},
-          { cause: error },
-        )
-      }
+      if (left === 0) throw lost(error)
     }
   }
 }
+
+const lost = (cause: unknown) =>
+  new Failure("daemon_unreachable", "the connection to the daemon was lost repeatedly", {}, { cause })
 
 const health = (carry: ReturnType<typeof socketCarrier>) =>
   carry({ path: "/health", body: "{}", headers: { "content-type": "application/json" } })
@@ -212,14 +197,14 @@ async function gone(registration: Registration, withinMs: number): Promise<boole
 
 interface Child {
   hasExited(): boolean
-  /** Throws what the daemon said on its way out, if that was a failure. */
+  /** Throws the failure that the daemon reported when it exited, if any. */
   throwIfFailed(): void
   forget(): void
 }
 
 function launch(home: Home, flags: string[]): Child {
   const errors = join(home.logs, `start-${process.pid}-${newKey().slice(0, 8)}.err`)
-  const fd = roomToSpeak(home, errors)
+  const fd = openErrorFile(home, errors)
   const [program = "", ...args] = daemonArgv()
   const child = spawn(program, [...args, ...flags.flatMap((flag) => ["--set", flag])], {
     detached: true,
@@ -231,7 +216,7 @@ function launch(home: Home, flags: string[]): Child {
   child.unref()
   let exitCode: number | null = null
   child.once("exit", (code) => {
-    // One that was killed had no reason of its own to end: the next may live.
+    // Killed by a signal: counts as exit 0, so another start is tried.
     exitCode = code ?? 0
   })
   child.once("error", () => {
@@ -248,11 +233,11 @@ function launch(home: Home, flags: string[]): Child {
   }
 }
 
-/** A full disk would keep the daemon from starting, and from saying so. */
-function roomToSpeak(home: Home, path: string): number {
+/** Reserves space for the error message: a full disk would keep the daemon from reporting it. */
+function openErrorFile(home: Home, path: string): number {
   try {
     const fd = openSync(path, "w", 0o600)
-    writeSync(fd, Buffer.alloc(SPEECH_BYTES), 0, SPEECH_BYTES, 0)
+    writeSync(fd, Buffer.alloc(ERROR_BYTES), 0, ERROR_BYTES, 0)
     ftruncateSync(fd, 0)
     return fd
   } catch (error) {

@@ -1,16 +1,15 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Command } from "commander"
-import type { Caller } from "../../domain/caller.ts"
 import { client } from "../../surfaces/http/client.ts"
 import type { Home } from "../process/home.ts"
-import type { DaemonCalls } from "./connect.ts"
+import type { CommandContext } from "./context.ts"
 import { openForPerson } from "./terminal.ts"
 
 /** `throughline dashboard`: opens the page with the key in it. */
 export function addDashboardCommand(
   program: Command,
-  { home, calls, caller, write }: { home: Home; calls: DaemonCalls; caller: Caller; write(text: string): void },
+  { home, calls, caller, write }: Pick<CommandContext, "home" | "calls" | "caller" | "write">,
 ): void {
   program
     .command("dashboard")
@@ -27,7 +26,7 @@ export function addDashboardCommand(
     })
 }
 
-/** Others on this machine can read what a program is called with, so the browser is given a file that only we can read. */
+/** Command lines are visible to every user of the machine, so the browser opens a file that only its owner can read. */
 function pageTo(home: Home, address: string): string {
   const path = join(home.dir, "dashboard.html")
   const page = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${address}"><title>Throughline</title>`

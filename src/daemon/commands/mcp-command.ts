@@ -11,7 +11,7 @@ import { fail } from "../process/fail.ts"
 import { homeAt } from "../process/home.ts"
 import { openStream } from "./connect.ts"
 
-/** `throughline mcp`: an agent's own child, which carries its MCP lines to the daemon. */
+/** `throughline mcp`: a child of the agent that relays its MCP lines to the daemon. */
 export function mcp(environment: Environment, argv: string[]): void {
   const tools = toolSets(argv)
   if (tools instanceof Failure) {
@@ -43,7 +43,7 @@ function listen(onBytes: (bytes: Buffer) => void): void {
     stdin.isFIFO() || stdin.isSocket()
       ? new Socket({ fd: 0, readable: true, writable: false, onread: intoOneBuffer(onBytes) })
       : process.stdin.on("data", onBytes)
-  // A pipe closes; a file or /dev/null only ends.
+  // A pipe emits close; a file or /dev/null only end.
   for (const over of ["end", "close"]) input.once(over, () => process.exit(0))
   input.on("error", () => input.destroy())
   input.resume()

@@ -1,28 +1,19 @@
 import type { Command } from "commander"
-import type { Environment } from "../process/environment.ts"
-import type { Home } from "../process/home.ts"
 import type { makeService, ServiceChange, ServiceState } from "../process/service.ts"
 import { refuseAgents } from "../wiring/agent-shell.ts"
 import { recordCommand } from "../wiring/command-audit.ts"
-
-interface Context {
-  home: Home
-  environment: Environment
-  write(text: string): void
-  confirm(question: string): Promise<boolean>
-}
+import { answering, type CommandContext } from "./context.ts"
 
 interface Flags {
   yes?: boolean
   json?: boolean
 }
 
-/** Commands, not operations: they are about the daemon's own life, and need none that runs. */
-export function addServiceCommands(program: Command, context: Context): void {
+/** Commands, not operations: they start and stop the daemon, so they cannot need a running one. */
+export function addServiceCommands(program: Command, context: CommandContext): void {
   const { write, confirm } = context
   const service = program.command("service").description("Keep the daemon running across reboots")
-  const answer = (json: unknown, text: string, flags: Flags) =>
-    write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+  const answer = answering(context)
 
   service
     .command("install")
@@ -97,8 +88,8 @@ function stateText({ manager, path, file, isReachable, isActive }: ServiceState)
 
 const indented = (line: string) => `  ${line}`
 
-/** Loaded when it is asked for: other commands start faster without. */
-async function load({ home, environment }: Context): Promise<ReturnType<typeof makeService>> {
+/** Loaded on demand: other commands start faster without it. */
+async function load({ home, environment }: CommandContext): Promise<ReturnType<typeof makeService>> {
   const { makeService } = await import("../process/service.ts")
   return makeService(home, environment)
 }

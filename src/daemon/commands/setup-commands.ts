@@ -5,17 +5,9 @@ import { systemClock } from "../../lib/clock.ts"
 import { counted, table } from "../../operations/text.ts"
 import type { AgentState, Change, Setup } from "../../setup/module.ts"
 import { ownProgram } from "../own-program.ts"
-import type { Environment } from "../process/environment.ts"
-import type { Home } from "../process/home.ts"
 import { recordCommand } from "../wiring/command-audit.ts"
+import type { CommandContext } from "./context.ts"
 import { isAtTerminal } from "./terminal.ts"
-
-interface Context {
-  home: Home
-  environment: Environment
-  write(text: string): void
-  confirm(question: string): Promise<boolean>
-}
 
 interface Flags {
   all?: boolean
@@ -34,7 +26,7 @@ interface Work {
  * Commands, not operations: they change files by the environment of the shell they are typed in, which decides where
  * agents keep their settings, and they need no daemon.
  */
-export function addSetupCommands(program: Command, context: Context): void {
+export function addSetupCommands(program: Command, context: CommandContext): void {
   const command = (name: string, description: string) =>
     program
       .command(`${name} [agent]`)
@@ -52,7 +44,7 @@ export function addSetupCommands(program: Command, context: Context): void {
       const isMeant = ({ found, state }: AgentState) => found && state !== "ready"
       const chosen = choose(states, agent, flags, isMeant)
       const offered = chosen || flags.json ? [] : choose(states, undefined, { all: true }, isMeant)!
-      // Who names nobody and sits at a terminal is led through it.
+      // Without arguments, a person at a terminal is guided through setup.
       const isGuided = offered.length > 0 && isAtTerminal()
       if (!chosen) context.write(overview(states, flags, { isGuided, isReady: offered.length === 0 }))
       if (!chosen && !isGuided) return
@@ -62,7 +54,7 @@ export function addSetupCommands(program: Command, context: Context): void {
       const plan = flags.diff ? planText : shortPlan("setup")
       const mayAsk = !flags.allowTools && works.some((work) => work.agent.canAllowTools && work.changes.length > 0)
       const agreed = async () => {
-        // Each use of them would be asked for otherwise. The rule is for our own server alone.
+        // Without the rule, each tool call needs approval. It covers our own server only.
         if (!mayAsk || !(await context.confirm("Allow Throughline's own tools without asking each time?"))) return
         setup = await load(context, { allowTools: true })
         allowsTools = true
@@ -88,7 +80,7 @@ export function addSetupCommands(program: Command, context: Context): void {
   })
 }
 
-/** Undefined when a person named nobody: then they are shown who there is. */
+/** The agents that are meant. Undefined if none is named: then the overview is shown. */
 function choose(
   states: AgentState[],
   agent: string | undefined,
@@ -104,13 +96,13 @@ function choose(
 async function carryOut(
   works: Work[],
   { yes, json }: Flags,
-  context: Context,
+  context: CommandContext,
   act: {
     question: string
     apply(agent: AgentState): Change[]
     plan(work: Work): string
     done(work: Work): string
-    /** Asked for when a person has said yes, and before anything is changed. */
+    /** Called after a person has agreed, before anything is changed. */
     agreed?(): Promise<void>
     /** For the audit. */
     recorded(): { what: string; data: Record<string, unknown> }
@@ -126,7 +118,7 @@ async function carryOut(
     const { what, data } = act.recorded()
     recordCommand(context, what, { agents: todo.map(({ agent }) => agent.platform), ...data })
   }
-  // Also where nothing is to be changed: the script that the hooks run may be an old one.
+  // Even with nothing to change: the hook script may be outdated.
   const done = goesAhead ? works.map(({ agent }) => ({ agent, changes: act.apply(agent) })) : works
   if (json)
     write(
@@ -150,7 +142,7 @@ function planText({ agent, changes }: Work): string {
   return [`# ${agent.label}`, ...parts].join("\n")
 }
 
-/** Line by line it is hundreds of lines: who wants them asks for them. */
+/** A summary; --diff shows the hundreds of changed lines. */
 const shortPlan =
   (command: string) =>
   ({ agent, changes }: Work): string => {
@@ -196,15 +188,15 @@ function overview(states: AgentState[], { json }: Flags, now: { isGuided: boolea
 
 const indented = (text: string) => text.replaceAll(/^/gm, "    ")
 
-/** Agents that are used here and do not use Throughline yet. */
-export async function agentsNotSetUp(context: Pick<Context, "home" | "environment">): Promise<AgentState[]> {
+/** Installed agents that do not use Throughline yet. */
+export async function agentsNotSetUp(context: Pick<CommandContext, "home" | "environment">): Promise<AgentState[]> {
   const setup = await load(context)
   return setup.agents().filter(({ found, state, onlyNamed }) => found && state !== "ready" && !onlyNamed)
 }
 
-/** Loaded when it is asked for: other commands start faster without. */
+/** Loaded on demand: other commands start faster without it. */
 async function load(
-  { home, environment }: Pick<Context, "home" | "environment">,
+  { home, environment }: Pick<CommandContext, "home" | "environment">,
   { allowTools }: Pick<Flags, "allowTools"> = {},
 ): Promise<Setup> {
   const [{ agentSetups }, { projectRules }, { makeSetup }] = await Promise.all([

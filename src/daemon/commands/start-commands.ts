@@ -9,23 +9,13 @@ import { counted } from "../../operations/text.ts"
 import { client } from "../../surfaces/http/client.ts"
 import { loadConfig } from "../config/config.ts"
 import type { Environment } from "../process/environment.ts"
-import type { Home } from "../process/home.ts"
 import { refuseAgents } from "../wiring/agent-shell.ts"
 import { recordCommand } from "../wiring/command-audit.ts"
-import { type DaemonCalls, ensureDaemon, stopDaemon } from "./connect.ts"
+import { ensureDaemon, stopDaemon } from "./connect.ts"
+import { answering, type CommandContext, collect } from "./context.ts"
 import { agentsNotSetUp } from "./setup-commands.ts"
 
-interface Context {
-  home: Home
-  environment: Environment
-  calls: DaemonCalls
-  write(text: string): void
-  /** Draws over the current line of the terminal; absent where there is none. */
-  draw?: ((line: string) => void) | undefined
-}
-
-const collect = (value: string, before: string[]) => [...before, value]
-/** Without a terminal nobody sees the bar, and a script does not wait for a long import. */
+/** A script without a terminal does not wait for a long import. */
 const UNSEEN_MS = 3_000
 const POLL_MS = 150
 
@@ -35,12 +25,11 @@ interface StartFlags {
 }
 
 /** Starting and stopping the daemon: the user's own, or the demo's. */
-export function addStartCommands(program: Command, context: Context): void {
-  const { home, environment, write } = context
+export function addStartCommands(program: Command, context: CommandContext): void {
+  const { home, environment } = context
   const isCapturing = (set: string[]) =>
     loadConfig({ path: home.config, environment: environment.settings, flags: set }).config.capture.enabled
-  const answer = (json: unknown, text: string, flags: { json?: boolean }) =>
-    write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+  const answer = answering(context)
 
   program
     .command("start")
@@ -105,8 +94,8 @@ interface Imported {
   isWhole: boolean
 }
 
-/** Watches the import that the daemon began by itself, with a bar where somebody sees it. It goes on in any case. */
-async function imported({ calls, draw }: Context, { json }: { json?: boolean }): Promise<Imported> {
+/** Watches the daemon's own import, with a progress bar in a terminal. The import continues in any case. */
+async function imported({ calls, draw }: CommandContext, { json }: { json?: boolean }): Promise<Imported> {
   const ask = client(calls.call, { surface: "cli" })
   const visible = json ? undefined : draw
   for (const startMs = Date.now(); ; await sleep(POLL_MS)) {
@@ -139,7 +128,7 @@ function nextSteps({ agents, known, isWhole }: Imported, isSetUp: boolean): stri
   ]
 }
 
-/** What can be typed for this program in the shell it was started from. npm puts folders on the path for a moment only. */
+/** The command for this program in the user's shell. Folders that npm puts on the PATH are there only for its children. */
 export function commandName({ machine, cwd }: Pick<Environment, "machine" | "cwd">): string {
   const entry = realpathSync(process.argv[1] ?? "")
   const folders = (machine.env.PATH ?? "").split(delimiter).filter((dir) => !/node_modules[\\/]\.bin|_npx/.test(dir))

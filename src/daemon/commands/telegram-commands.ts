@@ -1,24 +1,14 @@
 import { text as readAll } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Command } from "commander"
-import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { SystemFinding } from "../../operations/system.ts"
 import { findingLines } from "../doctor/doctor.ts"
-import type { Environment } from "../process/environment.ts"
-import type { Home } from "../process/home.ts"
 import { refuseAgents } from "../wiring/agent-shell.ts"
-import { type DaemonCalls, ensureDaemon, stopDaemon } from "./connect.ts"
+import { ensureDaemon, stopDaemon } from "./connect.ts"
+import { type CommandContext, collect } from "./context.ts"
 import type { SetUp } from "./telegram-setup.ts"
 import { isAtTerminal } from "./terminal.ts"
-
-interface Context {
-  home: Home
-  environment: Environment
-  calls: DaemonCalls
-  caller: Caller
-  write(text: string): void
-}
 
 interface Flags {
   token?: string
@@ -34,15 +24,13 @@ interface Outcome extends SetUp {
   test?: { ok: boolean; steps: { what: string; ok: boolean; detail: string }[] }
 }
 
-const collect = (value: string, before: string[]) => [...before, value]
-
-/** A command, not an operation: it changes a file, asks a person, and begins the daemon anew. */
-export function addTelegramCommands(program: Command, context: Context): void {
+/** A command, not an operation: it changes a file, asks a person, and restarts the daemon. */
+export function addTelegramCommands(program: Command, context: CommandContext): void {
   const telegram = program.commands.find((command) => command.name() === "telegram")!
   telegram.description("Reach sessions through Telegram: set up, test, and manage who has access")
   telegram
     .command("setup")
-    .description("Set up the bot: token, group, rights, who may, and a test message")
+    .description("Set up the bot: token, group, rights, who has access, and a test message")
     .option("--token <token>", "the bot's token, as given by @BotFather; - reads it from stdin")
     .option("--chat <id>", "the number of the group, such as -1001234567890")
     .option("--private", "topics in the private chat with the bot instead of a group")
@@ -60,7 +48,7 @@ export function addTelegramCommands(program: Command, context: Context): void {
     })
 }
 
-async function setUp({ home, environment, calls, caller, write }: Context, flags: Flags): Promise<Outcome> {
+async function setUp({ home, environment, calls, caller, write }: CommandContext, flags: Flags): Promise<Outcome> {
   const isAsking = !flags.yes && !flags.json
   if (isAsking && !isAtTerminal())
     throw new Failure("bad_input", "no terminal to ask on: pass --yes, with --token and --chat", {
@@ -74,7 +62,7 @@ async function setUp({ home, environment, calls, caller, write }: Context, flags
   ])
   const choices = { token, chat: flags.chat, isPrivate: flags.private, users: flags.user }
   const done = await setUpTelegram({ home, environment, prompts, say }, choices)
-  // It reads the token when it begins. Sessions and what waits in the store do not notice.
+  // The daemon reads the token at its start. Sessions and queued messages are not affected.
   const { makeService } = await import("../process/service.ts")
   if (done.isChanged && !(await makeService(home, environment).restart())) await stopDaemon(home)
   await ensureDaemon(home)
