@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url"
 
-/** This Node and this program, by their whole paths. */
+/** This Node and this program, by absolute path. */
 export const ownProgram = () => ({
   node: process.execPath,
   entry: fileURLToPath(new URL("../../bin/throughline.js", import.meta.url)),

@@ -13,11 +13,11 @@ const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 
 const tokens = {
   prompts: z.number(),
-  /** All that the model read, with what came from a cache. */
+  /** Including cached tokens. */
   inputTokens: z.number(),
   cachedTokens: z.number(),
   outputTokens: z.number(),
-  /** Absent where neither the transcript nor the answer tells it. */
+  /** Absent if neither transcript nor answer reports it. */
   costUsd: z.number().optional(),
 }
 const FiguresView = z.object({ sessions: z.number(), asks: z.number(), ...tokens })
@@ -69,7 +69,7 @@ export const analytics = operation({
     projects: z.array(FiguresView.extend({ project: z.string().optional(), days: DaysView })),
     sessions: z.array(SessionView),
     lifetimeMs: SpreadView.optional(),
-    /** How many sessions lasted so long, and longer than those before; the last has no end. */
+    /** Sessions per length bucket; the last has no upper bound. */
     lasted: z.array(z.object({ upToMs: z.number().optional(), sessions: z.number() })),
     pairs: z.array(PairView),
   }),
@@ -121,7 +121,7 @@ export const analytics = operation({
   },
 })
 
-/** A day begins at midnight of this machine, as the days of the report do. */
+/** Days begin at local midnight. */
 const momentOf = (given: string) => (given.includes("T") ? Date.parse(given) : new Date(`${given}T00:00`).getTime())
 const iso = (ms: number) => new Date(ms).toISOString()
 
@@ -148,7 +148,7 @@ function viewReport(report: Report, limit: number) {
 
 const projectIn = (rootUri: string | null) => (rootUri === null ? {} : { project: rootUri })
 
-/** A sum of costs has digits that mean nothing. */
+/** Rounds away the noise of a sum. */
 function viewFigures<T extends Pick<Figures, "costUsd">>({ costUsd, ...rest }: T) {
   return { ...rest, ...(costUsd !== null && { costUsd: Math.round(costUsd * 1e6) / 1e6 }) }
 }

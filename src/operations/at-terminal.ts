@@ -4,18 +4,18 @@ import { shellWord } from "../domain/platform.ts"
 import type { Services } from "./services.ts"
 import { clip } from "./text.ts"
 
-/** A session that waits for a person and can only be answered where it runs. */
+/** A session that can only be answered in its own terminal. */
 export const AtTerminalView = z.object({
   sessionId: z.string(),
   platform: z.string(),
   title: z.string(),
   waitsFor: z.string(),
-  /** What shows its terminal, where that is known. */
+  /** The command that attaches to its terminal, if known. */
   attach: z.string().optional(),
 })
 type AtTerminalView = z.output<typeof AtTerminalView>
 
-/** Those that `sessions live` shows as waiting and that nothing here can answer. */
+/** Waiting sessions without a request that can be answered here. */
 export async function atTerminals(
   { live, sessions }: Pick<Services, "live" | "sessions">,
   permissions: readonly { sessionId: string | null }[],

@@ -41,7 +41,7 @@ export const resumeSessionContext = operation({
       (await recall.briefs.make({
         ...about,
         query: current_query,
-        // The rest is for the names of the exchanges, by which they can be asked for.
+        // The rest is for the ids of the exchanges.
         maxTokens: Math.max(40, Math.floor(max_context_tokens * BRIEF_SHARE)),
       }))
     if (!made) {
@@ -71,7 +71,7 @@ const isAllUntrusted = async (sessions: Services["sessions"], projectId: Project
 
 type About = Pick<BriefRequest, "session" | "projectId" | "except">
 
-/** The calling session's own past is in its context already. */
+/** The caller's own session is already in its context. */
 async function aboutOf(
   { sessions, capture }: Pick<Services, "sessions" | "capture">,
   id: string | undefined,
@@ -110,5 +110,5 @@ function withinBudget({ exchanges, tokensUsed }: Brief, count: (text: string) =>
   return named.length === 0 ? { named, tokens: tokensUsed } : { named, tokens }
 }
 
-/** As in the brief: models that count by other vocabularies may count more. */
+/** Other models' tokenizers may count more. */
 const WITH_MARGIN = 0.9

@@ -2,7 +2,7 @@ import { type Access, type Caller, callerKind, mayCall } from "../domain/caller.
 import { Failure } from "../domain/failure.ts"
 import { claimedName, UNNAMED } from "../domain/framing.ts"
 
-/** The one check of who may do what: every surface runs operations through it. */
+/** The only access check: every surface runs operations through it. */
 export function authorize({ name, access }: { name: string; access: Access }, caller: Caller): void {
   const kind = callerKind(caller)
   if (mayCall(access, kind)) return
@@ -15,7 +15,7 @@ export function authorize({ name, access }: { name: string; access: Access }, ca
   })
 }
 
-/** How the audit names them. */
+/** The owner's name in the audit. */
 export const OWNER = "the owner"
 
 export function described({ surface, agentShell, nativeSession, client }: Caller): string {

@@ -1,11 +1,11 @@
-/** How wide a text stands in a terminal: most letters take one column, Chinese ones and pictures two, accents none. */
+/** A text's width in a terminal: most characters take one column, CJK and emoji two, combining marks none. */
 export function columnsOf(text: string): number {
   let columns = 0
   for (const letter of text) columns += widthOf(letter)
   return columns
 }
 
-/** On one line of at most so many columns, and of exactly so many if it is to be filled. */
+/** Fits a text on one line, padded to the width if `isFilled`. */
 export function fitted(text: string, most: number, isFilled = false): string {
   const line = visible(text.replaceAll(SEQUENCE, "")).replaceAll(/\s+/g, " ").trim()
   let [kept, columns] = ["", 0]
@@ -20,7 +20,7 @@ export function fitted(text: string, most: number, isFilled = false): string {
   return isFilled ? kept + " ".repeat(most - columns) : kept
 }
 
-/** Where a text is broken into lines of at most so many columns: at blanks, and in a word only if it is longer than that. */
+/** Wraps at spaces, and inside a word only if it is longer than a line. */
 export function lineRanges(text: string, columns: number): [start: number, end: number][] {
   const ranges: [number, number][] = []
   for (let start = 0; start < text.length; ) {
@@ -39,14 +39,14 @@ export function lineRanges(text: string, columns: number): [start: number, end: 
   return ranges
 }
 
-/** What agents have said may hold what makes a terminal do things; letter for letter, so that places in it stay right. */
+/** Replaces control characters, one for one, so that offsets stay valid. */
 export function visible(text: string): string {
   return text.replaceAll(CONTROL, " ").replaceAll(HIDDEN, (letter) => " ".repeat(letter.length))
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-/** What turns the order of letters around, or cannot be seen at all. Joiners stay: scripts and emoji are written with them. */
+/** Bidirectional controls and invisible characters. Joiners stay: scripts and emoji need them. */
 const HIDDEN =
   /[\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what colours are made of.

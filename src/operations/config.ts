@@ -4,7 +4,7 @@ import { operation } from "./operation.ts"
 
 const SettingView = z.object({
   key: z.string(),
-  /** As it would be written after `--set`; absent where nothing is set, and where it is a secret. */
+  /** In the form of `--set`; absent if unset or secret. */
   value: z.string().optional(),
   source: z.string(),
   description: z.string(),
@@ -24,7 +24,7 @@ export const configShow = operation({
   output: z.object({
     file: z.string(),
     settings: z.array(SettingView),
-    /** Why the file cannot be read; the daemon goes on with what it held at its start. */
+    /** Why the file is invalid; the daemon keeps the settings of its start. */
     trouble: z.string().optional(),
   }),
   text: ({ settings }) => settings.map(({ key, value }) => `${key}=${value ?? ""}`).join("\n"),
@@ -50,7 +50,7 @@ export const configShow = operation({
 })
 
 export const configSet = operation({
-  // Who chooses the settings chooses what agents may do.
+  // Settings decide what agents may do.
   name: "config.set",
   summary: "Save a setting in the configuration file; an empty value removes it",
   effect: "write",
@@ -65,7 +65,7 @@ export const configSet = operation({
   output: z.object({
     key: z.string(),
     isSet: z.boolean(),
-    /** What to set to take it back; absent where that is a secret. */
+    /** The value that undoes it; absent for secrets. */
     undo: z.string().optional(),
   }),
   text: ({ key, isSet }) => (isSet ? `Saved ${key}.` : `${key} is back to its default.`),
@@ -75,7 +75,7 @@ export const configSet = operation({
       const before = undo && (undo.value === undefined ? "" : textOf(undo.value))
       return { key, isSet: value !== "", ...(before === undefined ? {} : { undo: before }) }
     } catch (error) {
-      // Not the configuration is wrong, but what was to be written into it.
+      // The input is wrong, not the configuration.
       if (!(error instanceof Failure) || error.code !== "config_invalid") throw error
       throw new Failure("bad_input", error.message, { parameter: key }, { cause: error })
     }

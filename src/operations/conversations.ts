@@ -160,7 +160,7 @@ export const extractSessionHistory = operation({
 
 type Capture = Services["capture"]
 
-/** Together with what surrounds it, an answer stays below what agents accept from one call. */
+/** Keeps the whole answer below the agents' limit for one call. */
 const EXTRACT_CHARS = 40_000
 
 async function extracted(sessions: Services["sessions"], session: Session) {
@@ -223,7 +223,7 @@ async function one(
   return session.platform === platform ? [session] : []
 }
 
-/** Whether a session is kept; with a platform, whether it is one of that. */
+/** Whether a session is stored, and belongs to the platform if one is given. */
 async function whereKept(
   services: Pick<Services, "sessions" | "capture">,
   platform: string | undefined,

@@ -11,7 +11,7 @@ export const forget = operation({
   summary: "Delete permanently: a session, a project, a time, or everything that contains a text",
   effect: "destroy",
   access: "owner",
-  // The audit must not keep the text that is to be forgotten.
+  // The audit must not contain the text to forget.
   audited: ({ containing, dryRun, ...scope }) =>
     dryRun ? undefined : { ...scope, ...(containing !== undefined && { containingChars: containing.length }) },
   on: ["cli", "http"],

@@ -5,7 +5,7 @@ import { visible } from "./columns.ts"
 import type { Out } from "./init.ts"
 import { ago, clip, counted, sessionLine, thoughtLines } from "./text.ts"
 
-/** How it is known where the caller works. */
+/** How the caller's project was determined. */
 export const rootSource = {
   argument: "as given",
   bound: "bound",
@@ -21,7 +21,7 @@ const howFound = {
   newest: "Auto-recovered session",
 }
 
-/** For a client of which no project is known: why, what that means, and what to do. */
+/** For a client without a project: why, and what to do. */
 export function noRoot(projects: Pick<ProjectFinder, "uncounted">, caller: Caller): string {
   const folder = projects.uncounted(caller)
   const why =
@@ -31,7 +31,7 @@ export function noRoot(projects: Pick<ProjectFinder, "uncounted">, caller: Calle
   return `${why} Call init bind_root with mcpRootUri set to the project's folder. Until then a session is found again by its id, or by the client that began it.`
 }
 
-/** What was found, how much of it there is, how old it is, and what else the caller should know. */
+/** Describes the recovered session: how it was found, size, age and warnings. */
 export function recovered(
   { session, by, page, untouchedMs, isOthers, otherRoot, rivals }: Recovered,
   adviceWithoutRoot: string,
@@ -53,7 +53,7 @@ export function recovered(
   return parts.filter((part) => part !== "").join(" ")
 }
 
-/** A client may call its roots anything: one short line is shown. */
+/** Root names are untrusted: show one short line. */
 export function shownName(name: string | undefined): string | undefined {
   const line = clip(visible(name ?? ""), MOST_NAME_CHARS)
   return line === "" ? undefined : line
@@ -61,7 +61,7 @@ export function shownName(name: string | undefined): string | undefined {
 
 const MOST_NAME_CHARS = 100
 
-/** Agents without structured content read this: it holds the thoughts, not only their number. */
+/** For agents without structured content, so it includes the thoughts themselves. */
 export function describe(out: Out): string {
   const lines = [out.message]
   if (out.sessions) lines.push(...out.sessions.map(sessionLine))

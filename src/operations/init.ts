@@ -208,7 +208,7 @@ const handlers: Record<In["operation"], Handler> = {
   },
 }
 
-/** An id that names no session is a miss like the others: there is nothing to load. */
+/** An unknown id is a miss, not an error. */
 function unknownSession(error: unknown): Out {
   if (error instanceof Failure && error.code === "session_not_found")
     return { success: false, message: `${error.message}. list_sessions shows the sessions there are.` }
@@ -226,8 +226,7 @@ async function kept(
   return { success: true, message: `${done} session ${session.id} "${session.title}".`, session: viewSession(session) }
 }
 
-/** The session named, or the caller's current one. */
-/** What a repository brought is no context to load: its words are the repository's, and it has no thoughts. */
+/** Sessions from a repository's own files are untrusted and have no thoughts to load. */
 async function trustedIdOf(
   modules: Pick<Services, "sessions" | "capture">,
   id: string,

@@ -5,7 +5,7 @@ import { authorize, OWNER } from "./caller.ts"
 import type { Operation } from "./operation.ts"
 import type { Services } from "./services.ts"
 
-/** How a surface asks: by name, with raw input. Local inside the daemon, over the socket everywhere else. */
+/** Calls an operation by name with raw input: locally inside the daemon, over the socket elsewhere. */
 export type Call = (name: string, input: unknown, caller: Caller) => Promise<Record<string, unknown>>
 
 /** Authorize, parse, audit, run, check: the only place where an operation is run. */
@@ -24,7 +24,7 @@ export function local(operations: readonly Operation[], services: Services): Cal
   }
 }
 
-/** Written before the operation runs, so that nothing the owner's rights allowed goes unrecorded. */
+/** Written before the operation runs, so that every use of the owner's rights is recorded. */
 async function writeAudit(
   { name, access, effect, audited = (input) => input }: Operation,
   input: Record<string, unknown>,

@@ -12,17 +12,17 @@ const LiveView = z.object({
   waitingFor: z.string().optional(),
   since: z.string().optional(),
   pid: z.number(),
-  /** The pane of tmux that it runs in now. */
+  /** Its current tmux pane. */
   pane: z.string().optional(),
-  /** It is reached by its agent's own protocol. */
+  /** Reachable through the agent's own protocol. */
   direct: z.boolean().optional(),
-  /** A hook of it waits in the background, by which mail can wake it. */
+  /** A background hook lets messages wake it. */
   wakes: z.boolean().optional(),
-  /** Of the messenger. */
+  /** Its topic in the messenger. */
   topic: z.string().optional(),
   unattended: z.boolean().optional(),
   teams: z.array(z.string()),
-  /** The last thing that was said in it, and by whom. */
+  /** The last message and its author. */
   last: z.object({ role: z.enum(["user", "agent"]), text: z.string(), at: z.string() }).optional(),
 })
 
@@ -95,5 +95,5 @@ const reachedText = ({
   [pane && `tmux ${pane}`, direct && "direct", wakes && "hook", topic && `topic ${topic}`].filter(Boolean).join(", ") ||
   "-"
 
-/** What waits for a person stands first. */
+/** Sessions that wait for a person come first. */
 const rank = (status: LiveAgent["status"]) => ["waiting", "busy", "idle", "gone"].indexOf(status)

@@ -8,7 +8,7 @@ export type Surface = "mcp" | "http" | "cli"
 export const TOOL_SETS = ["recovery", "recall", "queue", "teams"] as const
 export type ToolSet = (typeof TOOL_SETS)[number]
 
-/** Everything that can be asked of the program is one of these; tool, route, command and client derive from it. */
+/** Describes one operation; its tool, route, command and client derive from this. */
 export interface Operation<
   Name extends string = string,
   In extends z.ZodObject = z.ZodObject,
@@ -23,57 +23,57 @@ export interface Operation<
    * changes settings or people, deletes data, or hands out a key.
    */
   access: Access
-  /** Why, where its name does not tell; the table of operations and callers gives it. */
+  /** The reason, if the name does not tell; shown in the table of operations and callers. */
   accessReason?: string
   /**
-   * What the audit keeps of the input when the owner changes something: the whole input if absent. Leave out secrets.
+   * The part of the input to audit when the owner changes something; all of it if absent. Leave out secrets.
    * `itself`: the operation writes an audit entry of its own. Undefined: nothing was changed.
    */
   audited?: "itself" | ((input: z.output<In>) => Record<string, unknown> | undefined)
   on: readonly Surface[]
   /** `isBrief`: its answer is always short. */
   tool?: { set: ToolSet; alwaysLoad?: boolean; isBrief?: true }
-  /** The words on the command line, or several ways to say it; the operation's name with spaces if absent. */
+  /** The command, or several spellings of it; the operation's name with spaces if absent. */
   command?: string | readonly string[]
-  /** False where the command line must not start a daemon only to answer. */
+  /** False if the command must not start a daemon. */
   startsDaemon?: false
-  /** Inputs that the command line takes by position. */
+  /** Inputs given by position. */
   positional?: readonly (keyof z.input<In> & string)[]
-  /** Further flags that the command line takes for an input: a short name, or one for what may also stand at a position. */
+  /** Additional flags of an input: a shorter name, or one for a positional input. */
   flags?: Partial<Record<keyof z.input<In> & string, string>>
-  /** What stands at the last position may be several words, without quotes. */
+  /** The last positional input may be several words without quotes. */
   takesWords?: true
-  /** For work that takes long: which operation tells how far it is, and how that reads on one line. */
+  /** For long work: the operation to poll, and its progress line. */
   progress?: { from: string; line(output: Record<string, unknown>): string }
-  /** What a person is asked before it is done, made of the answer to the same call with `dryRun`. */
+  /** The confirmation question, from the answer to the same call with `dryRun`. */
   question?(planned: z.output<Out>, input: z.input<In>): string
   input: In
   output: Out
-  /** True for an answer that says no: the command line then ends with a code of its own. */
+  /** Whether the answer is a refusal, which has its own exit code. */
   isRefusal?(output: z.output<Out>): boolean
   /** For people, and for agents that read no structured content. */
   text(output: z.output<Out>, input: z.output<In>): string
-  /** Where a person is told something else than an agent: a command instead of a tool. */
+  /** The text for people, if it differs: commands instead of tools. */
   forPeople?(output: z.output<Out>, input: z.output<In>): string
-  /** The same in a terminal that has colours. */
+  /** The text in a terminal with colours. */
   styled?(output: z.output<Out>, style: Style): string
   run(services: Services, input: z.output<In>, caller: Caller): Promise<z.input<Out>>
 }
 
-/** What a terminal can do with words. */
+/** Text styles of a terminal. */
 export interface Style {
   bold(text: string): string
   dim(text: string): string
   accent(text: string): string
-  /** For what was searched for. */
+  /** For search matches. */
   mark(text: string): string
-  /** In a colour that hexColour has returned. */
+  /** In a colour returned by hexColour. */
   paint(hex: string, text: string): string
   /** How wide it is. */
   columns: number
 }
 
-/** What is typed for it, the usual way first. */
+/** Its commands, the usual one first. */
 export function commandsOf({ command, name }: Pick<Operation, "command" | "name">): readonly string[] {
   return typeof command === "string" ? [command] : (command ?? [name.replaceAll(".", " ")])
 }

@@ -17,14 +17,14 @@ export const PermissionView = z.object({
   tool: z.string(),
   title: z.string(),
   input: z.record(z.string(), z.unknown()),
-  /** The rules that `always` can choose from: the first is which = 1. */
+  /** The rules for `always`: the first is which = 1. */
   suggestions: z.array(z.string()),
-  /** What it asks to be told, in this order; answered together. */
+  /** Its questions, answered together in this order. */
   questions: z.array(
     z.object({
       text: z.string(),
       options: z.array(z.string()),
-      /** What each option means, in the same order; empty where nothing is said of it. */
+      /** A description of each option, in the same order; empty if there is none. */
       details: z.array(z.string()),
       several: z.boolean(),
       ownWords: z.boolean(),
@@ -51,7 +51,7 @@ export const permissionsList = operation({
   }),
   output: z.object({
     permissions: z.array(PermissionView),
-    /** Sessions that ask something which only their own terminal can answer. */
+    /** Sessions with a question that only their own terminal can answer. */
     atTerminal: z.array(AtTerminalView),
   }),
   text: ({ permissions, atTerminal }, { all }) =>
@@ -146,7 +146,7 @@ export const audit = operation({
   },
 })
 
-/** A question as a person has to judge it: nothing is left out, and nothing can hide. */
+/** A request in full: nothing is omitted, and nothing can hide. */
 export function permissionText(view: PermissionView) {
   const { id, asker, tool, title, input, suggestions, questions, askedAt, expiresAt } = view
   const rules = suggestions.map((rule, place) => `  always (rule ${place + 1}): ${shown(rule)}`)
@@ -177,20 +177,20 @@ function questionLines({ text, options, several, ownWords }: PermissionView["que
   ]
 }
 
-/** Each line of a text is marked, so that none can pass for another part of the question. */
+/** Marks each line, so that none can pass for another part of the request. */
 function inputLines(key: string, value: unknown): string[] {
   const text = shown(typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""))
   if (!text.includes("\n")) return [`  ${key}: ${text}`]
   return [`  ${key}:`, ...text.split("\n").map((line) => `    | ${line}`)]
 }
 
-/** What a terminal would not show, or would show elsewhere, is written out. */
+/** Escapes characters that a terminal would hide or move. */
 const shown = (text: string) =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (letter) =>
     letter === "\n" || letter === "\t" ? letter : `\\u{${letter.codePointAt(0)!.toString(16)}}`,
   )
 
-/** A decision about a permission reads best without names; everything else is a list of names and values. */
+/** Fields of a permission without their names; all others as name and value. */
 function aboutOf({ id, recordId: _, asker, tool, title, rule, reason, ...rest }: Record<string, unknown>): string {
   const named = Object.entries(rest).map(
     ([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`,
@@ -199,7 +199,7 @@ function aboutOf({ id, recordId: _, asker, tool, title, rule, reason, ...rest }:
   return clip(parts.map(String).map(shown).join(", "), 160)
 }
 
-/** What a person typed, as its questions take it. */
+/** Maps typed answers to the questions. */
 function answersOf({ questions }: Permission, words: string[]): PermissionAnswers {
   return Object.fromEntries(
     questions.map(({ key, options, isMany }, place) => {

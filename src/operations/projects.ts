@@ -4,7 +4,7 @@ import { ANYONE_READS, operation } from "./operation.ts"
 import { clip, minute, projectName, table } from "./text.ts"
 
 const ProjectView = z.object({
-  /** Its root; absent for what was said outside of any project. */
+  /** Its root; absent for sessions outside any project. */
   project: z.string().optional(),
   sessions: z.number(),
   updatedAt: z.string(),

@@ -27,7 +27,7 @@ export const sendMessage = operation({
     id: z.string().optional(),
     target: z.string().optional(),
     reason: z.string().optional(),
-    /** Why it will not go the way that was asked for. */
+    /** Why the requested priority cannot be used. */
     note: z.string().optional(),
   }),
   isRefusal: ({ queued }) => !queued,
@@ -64,13 +64,13 @@ export const queueStatus = operation({
         in_progress: z.number(),
         current_task: z.string().optional(),
         session_id: z.string().optional(),
-        /** When the file was written that says the session's id: the agent's own word, of which nothing else is known. */
+        /** When the agent wrote its session file; nothing else is known about the session. */
         session_file_at: z.string().optional(),
-        /** It gets its messages by pull_updates, and by no other way. */
+        /** It gets messages only through pull_updates. */
         fetches: z.literal(true).optional(),
         last_seen: z.string().optional(),
         waits_for: z.string().optional(),
-        /** Who sent what waits. */
+        /** Senders of the pending messages. */
         from: z.array(z.string()).optional(),
       }),
     ),
@@ -130,7 +130,7 @@ export const MessageView = z.object({
   state: z.enum(DELIVERY_STATES),
   priority: z.enum(PRIORITIES),
   from: z.string(),
-  /** What the program through which it came calls itself. */
+  /** The sending program's own name. */
   client: z.object({ name: z.string(), version: z.string() }).optional(),
   message: z.string(),
   way: z.enum(DELIVERY_ROUTES).optional(),

@@ -67,7 +67,7 @@ async function newest({ sessions, capture }: Pick<Services, "sessions" | "captur
   throw new Failure("session_not_found", `no sessions for ${own?.uri ?? "this folder"}`)
 }
 
-/** An id, the agent's own or ours, or the session in which the words are found. */
+/** A session id, the agent's or ours, or words to search for. */
 async function named(
   { sessions, capture, recall }: Pick<Services, "sessions" | "capture" | "recall">,
   which: string,

@@ -23,7 +23,7 @@ interface Answer {
   notes: string[]
 }
 
-/** Two lines a hit: for files, pipes and other programs. */
+/** Two lines per hit, for pipes and files. */
 export function searchText({ query, hits, notes }: Answer): string {
   const lines = hits.map(
     ({ sessionId, at, platform, project, title, tool, snippet, metadata, untrusted }) =>
@@ -39,7 +39,7 @@ export function searchText({ query, hits, notes }: Answer): string {
 const metadataLine = (metadata: Record<string, unknown> | undefined) =>
   metadata === undefined ? "" : `\n    ${fitted(metadataWords(metadata), 120)}`
 
-/** For a person at a terminal: numbered as --open takes it, wrapped at words, with what matched marked. */
+/** For a terminal: numbered for --open, wrapped, with matches highlighted. */
 export function searchStyled({ query, hits, notes }: Answer, style: Style): string {
   const { bold, dim, accent } = style
   const indent = " ".repeat(String(hits.length).length + 2)
@@ -67,7 +67,7 @@ export function searchStyled({ query, hits, notes }: Answer, style: Style): stri
   ].join("\n")
 }
 
-/** A tool's call begins with the tool's name. */
+/** Prefixes a tool call with the tool's name. */
 function withTool<T extends Hit>(hit: T): T {
   if (hit.tool === undefined) return hit
   const name = `${hit.tool}: `

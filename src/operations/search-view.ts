@@ -3,7 +3,7 @@ import type { Services } from "./services.ts"
 import { clip, projectName } from "./text.ts"
 import { markOf } from "./views.ts"
 
-/** What ten hits may take, whatever they are made of: of some scripts every letter is a token. */
+/** The budget of ten hits. In some scripts every letter is a token. */
 const MAX_TOKENS = 850
 export const mostTokens = (hits: number) => Math.max(MAX_TOKENS, (MAX_TOKENS / 10) * hits)
 
@@ -22,7 +22,7 @@ export function shortened<T extends { user: string; ai: string }>(
   return shown
 }
 
-/** About what ten hits may take; fewer may say more. */
+/** Fewer hits get more text each. */
 export function charsPerHit(hits: number): NonNullable<SearchRequest["chars"]> {
   const [user, said] = [Math.min(200, Math.floor(360 / hits)), Math.min(600, Math.floor(800 / hits))]
   return { user, ai: said, snippet: said }

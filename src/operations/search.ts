@@ -24,7 +24,7 @@ const KINDS = {
   tool: ["tool_call", "tool_result"],
 } as const
 
-/** No word is looked for beyond the first few dozen; what is longer is a file, not a question. */
+/** Only the first few dozen words are searched; longer input is a file, not a query. */
 const query = z.string().min(1).max(100_000)
 const scope = {
   project: z.string().min(1).optional().describe('Folder, file:// URI or name; "all" for every project'),
@@ -116,7 +116,7 @@ export const search = operation({
     hits: z.array(
       z.object({
         sessionId: z.string(),
-        /** The id under which an agent logged it. */
+        /** The id given by the logging agent. */
         nativeId: z.string().optional(),
         platform: z.string(),
         title: z.string(),
@@ -127,7 +127,7 @@ export const search = operation({
         thoughtNumber: z.number().optional(),
         branchId: z.string().optional(),
         kind: z.string(),
-        /** Of a tool's call: which tool. */
+        /** The tool, for a tool call. */
         tool: z.string().optional(),
         at: z.string(),
         score: z.number(),
@@ -185,13 +185,13 @@ export const search = operation({
   },
 })
 
-/** From so many hits on, what is the same for all is said once. */
+/** From this many hits on, the resume hint appears once for all. */
 const MANY = 5
 const GO_ON = "Resume a session with `throughline resume <session_id>`."
 
-/** What to do next. That all was searched is said only where it was. */
+/** The next step. Mentions a complete search only if it was complete. */
 async function whyNothing(recall: Services["recall"], found: SearchResult, filters: SearchFilters): Promise<string[]> {
-  // Then its own note says it.
+  // Its own note says so.
   if (!found.isComplete) return []
   const { documents } = await recall.facts()
   if (documents === 0) return [EMPTY]
@@ -219,7 +219,7 @@ interface Given {
   until?: string | undefined
 }
 
-/** Without a scope the caller's own project comes first, and the others after it. */
+/** Without a scope the caller's project ranks first. */
 async function filtersOf(
   { sessions, capture }: Pick<Services, "sessions" | "capture">,
   { sessionId, project, platform: agent, branch, domain, role, since, until }: Given,

@@ -7,11 +7,11 @@ import type { Services } from "./services.ts"
 type SessionModules = Pick<Services, "sessions" | "capture">
 
 /**
- * The session that a caller means: by the agent's own id in the caller's project, by ours or the beginning of it, or by the
- * id under which it was logged in any project, where only one session has that.
+ * Resolves a session id: the agent's own in the caller's project, ours or a prefix of it, or the
+ * id it was logged under in any project, if unique.
  */
 export async function sessionOf({ sessions, capture }: SessionModules, id: string, caller: Caller): Promise<Session> {
-  // Without a root it is looked for all the same; a client that must be asked for its roots first is asked elsewhere.
+  // Works without a root; asking the client for its roots happens elsewhere.
   const root = await sessions.projects.ofCaller({ ...caller, canAskRoots: false }).catch(() => undefined)
   const own = await capture.byNativeId(id, root?.uri)
   if (own) return own
@@ -19,7 +19,7 @@ export async function sessionOf({ sessions, capture }: SessionModules, id: strin
     return await sessions.recovery.get(id)
   } catch (error) {
     const code = error instanceof Failure ? error.code : undefined
-    // Where several begin so, and it is a whole id of a log in two projects, more of it would not help.
+    // If it is a complete logged id in two projects, a longer prefix would not help.
     const logged =
       code === "session_not_found" || code === "session_ambiguous" ? await loggedAs(capture, id) : undefined
     if (logged && code === "session_not_found") return logged
@@ -27,7 +27,7 @@ export async function sessionOf({ sessions, capture }: SessionModules, id: strin
   }
 }
 
-/** The one session that was logged under this id, in whichever project. */
+/** The only session logged under this id, in any project. */
 export async function loggedAs(
   capture: Pick<Services["capture"], "byLoggedId">,
   id: string,

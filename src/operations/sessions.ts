@@ -177,7 +177,7 @@ export const sessionsTurns = operation({
   },
 })
 
-/** An exchange with its neighbours. One that is not there is an error: the id is of another session. */
+/** An exchange with its neighbours. A missing one is an error: the id belongs to another session. */
 function around(turns: Turn[], seq: number): Turn[] {
   const at = turns.findIndex((turn) => turn.seq === seq)
   if (at < 0)

@@ -15,15 +15,15 @@ export const SourceView = z.object({
   turns: z.number(),
   sizeBytes: z.number(),
   lastReadAt: z.string().optional(),
-  /** Files that have changed and are not read yet. */
+  /** Changed files that are not read yet. */
   waiting: z.number(),
   skipped: z.record(z.string(), z.number()),
   unknown: z.number(),
   unreadable: z.number(),
   troubles: z.array(z.object({ path: z.string(), trouble: z.string() })),
-  /** The newest version of the agent whose records are known to be read. */
+  /** The newest agent version whose records were verified. */
   verified: z.string(),
-  /** Set where its records do not look as they should: in what way. */
+  /** Why its records look unfamiliar, if they do. */
   warning: z.string().optional(),
 })
 
@@ -46,7 +46,7 @@ export const sources = operation({
   output: z.object({
     sources: z.array(SourceView),
     progress: ProgressView,
-    /** Files inside of project folders: what they hold is marked as untrusted, unless a person trusts the folder. */
+    /** Files in project folders; untrusted unless a person trusts the folder. */
     repositoryFiles: z.array(z.object({ platform: z.string(), path: z.string(), trusted: z.boolean() })),
     trusted: z.array(z.object({ path: z.string(), since: z.string() })),
   }),
@@ -144,26 +144,26 @@ export const importNow = operation({
     return `Imported: ${total((s) => s.sessions)} sessions, ${total((s) => s.turns)} turns of ${sources.filter((s) => s.found).length} agents. \`throughline sources\` has the details.`
   },
   async run({ capture }, { platform }, caller) {
-    // The folder in which it was typed counts, although nothing may be kept of it yet.
+    // Includes the caller's folder even before anything from it is stored.
     await capture.folders.follow(caller)
     await capture.capturing.sync(platformNamed(capture, platform))
     return { sources: await sourceViews(capture), progress: progressView(capture) }
   },
 })
 
-/** What a person does about an agent whose records look unfamiliar. */
+/** What to do if an agent's records look unfamiliar. */
 export const UNFAMILIAR_REMEDY =
   "Update Throughline; if it is up to date, report this with the output of `throughline sources --json`. Whatever can be read is stored."
 
 type Capture = Services["capture"]
 
-/** The id of the agent that is meant; undefined where none was named. */
+/** The agent's id; undefined if none was given. */
 export function platformNamed<Name extends string | undefined>(
   capture: Capture,
   name: Name,
 ): string | (Name & undefined) {
   if (name === undefined) return name
-  // Sessions of thoughts alone are our own, and no adapter's.
+  // Sessions with only thoughts are Throughline's own.
   return neededAgent([...capture.platforms, { id: "throughline", label: "Throughline" }], name, "platform")
 }
 
@@ -187,7 +187,7 @@ export async function sourceViews(capture: Capture): Promise<z.output<typeof Sou
   })
 }
 
-/** An agent that was updated may write what its adapter was not made for; that must not pass in silence. */
+/** An updated agent may write records that its adapter does not know; that must be visible. */
 function warningOf(
   summary: Pick<SourceSummary, "turns" | "skipped" | "unknown" | "unreadable" | "recent" | "sources">,
   verified: string,

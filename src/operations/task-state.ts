@@ -56,7 +56,7 @@ export const taskState = operation({
   },
 })
 
-/** Null takes it out. */
+/** Null removes it. */
 function given(value: string | undefined): string | null | undefined {
   return value === undefined ? undefined : value.trim() || null
 }

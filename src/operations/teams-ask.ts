@@ -23,7 +23,7 @@ export const AskView = z.object({
   durationMs: z.number(),
   contextIsNew: z.boolean().optional(),
   reason: z.string().optional(),
-  /** Ids of what its agent waits for a person to allow. */
+  /** Ids of the pending permission requests of its agent. */
   permissions: z.array(z.string()).optional(),
 })
 
@@ -138,7 +138,7 @@ function viewAsk(state: AskState): z.output<typeof AskView> {
 const AT_WORK = ["delivered", "seen", "running"]
 const RECENT = 100
 
-/** The same, and what a person has to allow before it goes on. */
+/** Adds the permission requests that it waits for. */
 export async function viewWaiting(
   permits: Pick<Permits, "recent">,
   state: AskState,

@@ -71,7 +71,7 @@ export const teamsStatus = operation({
         waiting: z.number(),
         running: z.number(),
         ...HOOKLESS_VIEW,
-        /** Messages that wait for it, beside what was asked. */
+        /** Pending messages, not counting questions. */
         mail: z.number().optional(),
       }),
     ),

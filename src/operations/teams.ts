@@ -20,11 +20,11 @@ export const TeamView = z.object({
   whenAway: z.string(),
   color: z.string().optional(),
   chat: z.object({ id: z.string(), thread: z.number().optional() }).optional(),
-  /** Whether a session of it is there, and whether Throughline keeps one up. */
+  /** The state of its session, and whether it is supervised. */
   state: z.string(),
   kept: z.boolean(),
   ...HOOKLESS_VIEW,
-  /** Messages that wait for it. */
+  /** Pending messages. */
   waiting: z.number().optional(),
   note: z.string().optional(),
   attach: z.string().optional(),
@@ -65,7 +65,7 @@ export const teamsList = operation({
   },
 })
 
-/** One line for each: what a note says may have several. */
+/** One line per team, even if its note has several. */
 function teamTable(teams: z.output<typeof TeamView>[]): string {
   if (teams.length === 0)
     return "No teams yet: throughline teams add <name> --project <folder>, or throughline teams import <file>."
@@ -142,7 +142,7 @@ export const teamsRemove = operation({
   async run({ teams, supervisor, telegram }, { name }) {
     teams.remove(name)
     await telegram.removeTeam(name)
-    // Nobody could end it by its name any more.
+    // Afterwards its name no longer works.
     await supervisor.down(name)
     return { removed: name }
   },
@@ -209,7 +209,7 @@ export const down = operation({
     team: z.string(),
     ended: z.boolean(),
     kept: z.boolean(),
-    /** Why the session takes messages still, although its terminal is closed. */
+    /** Why the session still takes messages with its terminal closed. */
     stillOpen: z.string().optional(),
   }),
   text: ({ team, ended, kept, stillOpen }) =>
@@ -223,7 +223,7 @@ export const down = operation({
   async run({ supervisor, teams }, { team }) {
     const { wasSupervised, wasRunning, stillOpen } = await supervisor.down(team)
     const known = teams.roster.list().map(({ name }) => name)
-    // One that is no longer in the configuration may still have been kept.
+    // A team removed from the configuration may still be supervised.
     if (!wasSupervised && !wasRunning && !known.includes(team))
       throw new Failure(
         "bad_input",

@@ -3,7 +3,7 @@ import { BOT_STATES } from "../domain/channel-store.ts"
 import { ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
 import { minute, table } from "./text.ts"
 
-// None of these is a tool: who may talk to agents is not for agents to say.
+// None of these is a tool: agents do not decide who has access to them.
 const on = ["cli", "http"] as const
 
 const ChatView = z.object({
@@ -27,7 +27,7 @@ const StatusView = z.object({
     })
     .optional(),
   chat: ChatView.optional(),
-  /** The groups of teams, each with what the messenger says of it. */
+  /** The teams' groups, as the messenger describes them. */
   teamChats: z.array(
     z.object({
       id: z.string(),
@@ -41,9 +41,9 @@ const StatusView = z.object({
       trouble: z.string().optional(),
     }),
   ),
-  /** The group of the configuration became another one, which is used instead. */
+  /** The configured group was migrated; the new one is used. */
   moved: z.object({ from: z.string(), to: z.string() }).optional(),
-  /** What the messenger says is wrong, now. */
+  /** The messenger's current error. */
   trouble: z.string().optional(),
   people: z.number(),
   topics: z.record(z.string(), z.number()),

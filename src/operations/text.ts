@@ -38,7 +38,7 @@ export function conversationLine(session: ConversationView): string {
   return `${mark(session)}${session.id} "${session.title}" (${about}; ${amount(session)}, updated ${session.updatedAt})`
 }
 
-/** In front of whatever comes from a repository's own files. */
+/** Marks content of a repository's own files. */
 export const mark = ({ untrusted }: { untrusted?: true | undefined }) => (untrusted ? `[${UNTRUSTED_LABEL}] ` : "")
 
 function amount({ promptCount, turnCount, thoughtCount, branchCount }: ConversationView): string {
@@ -59,7 +59,7 @@ const MARKS: Record<TurnView["kind"], string> = {
   summary: "(summary) ",
   reset: "--- context reset --- ",
 }
-/** Tool traffic is shown in brief; JSON and export have it whole. */
+/** Tool traffic is abbreviated; JSON and export have it in full. */
 const BRIEF_CHARS = 200
 
 export function turnLines(turns: TurnView[]): string[] {
@@ -99,7 +99,7 @@ export function projectName(rootUri: string | undefined): string {
   }
 }
 
-/** In local time, to the minute. */
+/** Local time to the minute. */
 export function minute(iso: string): string {
   const at = new Date(iso)
   const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
@@ -112,14 +112,14 @@ interface FetchFacts {
   waiting?: number | undefined
 }
 
-/** Of a team whose agent has no hooks: how it gets its mail, and what its file says of its session. */
+/** For an agent without hooks: how it gets messages, and the session it reported. */
 export function fetchNote({ sessionId, sessionFileAt, waiting }: FetchFacts, nowMs = Date.now()): string {
   const age = sessionFileAt === undefined ? "" : `, written ${ago(nowMs - Date.parse(sessionFileAt))}`
   const session = sessionId === undefined ? "" : `; reported session ${sessionId}${age}`
   return `${FETCHES}${waiting === undefined ? "" : `, ${waiting} queued`}${session}`
 }
 
-/** A row's colour as a square before it. The table's cells must be harmless: what is styled is printed as it is. */
+/** Puts a colour square before each row. The cells must be sanitised: styled text is printed as is. */
 export function coloured(rows: string, colours: readonly (string | undefined)[], style: Style): string {
   const [head, ...lines] = rows.split("\n")
   const square = (hex: string | undefined) => (hex === undefined ? " " : style.paint(hex, "■"))
@@ -138,7 +138,7 @@ const UNITS = [
   ["minute", MINUTE_MS],
 ] as const
 
-/** With one digit, which is what an average is good for. */
+/** Rounded to one decimal. */
 export const average = (sum: number, count: number) => Math.round((sum / count) * 10) / 10
 
 /** How an answer with exchanges begins. */

@@ -82,9 +82,9 @@ export const teamsRestarts = operation({
         at: z.string(),
         cause: z.string(),
         workingOn: z.string().optional(),
-        /** How many messages wait for it. */
+        /** Pending messages. */
         pending: z.number(),
-        /** The session that went on, or else the one that is gone. */
+        /** The new session, or the old one if there is none. */
         sessionId: z.string().optional(),
       }),
     ),
@@ -116,7 +116,7 @@ export const teamsRestarts = operation({
   },
 })
 
-/** One update as a person reads it. */
+/** One update on one line. */
 export function updateLine({ created_at, type, message_id, content, untrusted }: z.output<typeof UpdateView>): string {
   const about = message_id === null || type === "message_state" ? "" : ` ${message_id}`
   return `${created_at.slice(0, 19).replace("T", " ")}  ${type}${about}  ${mark({ untrusted })}${content}`

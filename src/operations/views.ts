@@ -7,7 +7,7 @@ import type { Session } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
 import { TURN_KINDS, type Turn } from "../domain/turn.ts"
 
-/** How sessions and thoughts look from outside. Absent means no or none, which keeps answers short. */
+/** Public views of sessions and thoughts. Absent means no or none, which keeps answers short. */
 export const SessionView = z.object({
   id: z.string(),
   title: z.string(),
@@ -23,7 +23,7 @@ export const SessionView = z.object({
 })
 export type SessionView = z.output<typeof SessionView>
 
-/** A session of any agent, with what its conversation tells. */
+/** A session of any agent, with the facts of its conversation. */
 export const ConversationView = SessionView.extend({
   platform: z.string(),
   nativeId: z.string(),
@@ -34,7 +34,7 @@ export const ConversationView = SessionView.extend({
   projectPath: z.string().optional(),
   subagent: z.boolean().optional(),
   resumeCommand: z.string().optional(),
-  /** It comes from a file in a repository, and nobody vouches for it. */
+  /** From an untrusted file in a repository. */
   untrusted: z.literal(true).optional(),
 })
 export type ConversationView = z.output<typeof ConversationView>
@@ -46,16 +46,16 @@ export const TurnView = z.object({
   at: z.string(),
   model: z.string().optional(),
   toolName: z.string().optional(),
-  /** The same for a call and its result. */
+  /** Shared by a call and its result. */
   toolCallId: z.string().optional(),
   isError: z.boolean().optional(),
-  /** What the agent said about the exchange: tags, a topic. */
+  /** The agent's metadata of the exchange: tags, a topic. */
   metadata: z.record(z.string(), z.unknown()).optional(),
   superseded: z.boolean().optional(),
 })
 export type TurnView = z.output<typeof TurnView>
 
-/** A life of the agent's process on the session, as its hooks told it. */
+/** A run of the agent's process on the session, as reported by hooks. */
 export const RunView = z.object({
   host: z.string(),
   pid: z.number().optional(),
@@ -68,7 +68,7 @@ export const RunView = z.object({
 })
 export type RunView = z.output<typeof RunView>
 
-/** A session that this one comes from, or that goes on with it. */
+/** A session that this one continues, or that continues it. */
 export const RelativeView = z.object({
   kind: z.string(),
   isParent: z.boolean(),
@@ -124,7 +124,7 @@ export function viewConversation(session: Session, resumeCommand: string | undef
   }
 }
 
-/** Absent for what is trusted. */
+/** Absent for trusted sessions. */
 export const markOf = (session: Session): { untrusted?: true } => (isUntrusted(session) ? { untrusted: true } : {})
 
 export function viewTurn(turn: Turn): TurnView {
@@ -170,7 +170,7 @@ export function viewThought(thought: Thought): ThoughtView {
   }
 }
 
-/** The main line and the branches apart, each by number. */
+/** The main line and each branch, sorted by number. */
 export function viewThoughts(thoughts: Thought[]): {
   thoughts: ThoughtView[]
   branches: Record<string, ThoughtView[]>
@@ -188,12 +188,12 @@ export function viewThoughts(thoughts: Thought[]): {
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
-/** Of a team whose agent has no hooks. */
+/** For a team whose agent has no hooks. */
 export const HOOKLESS_VIEW = {
-  /** As its file says, and when that was written. */
+  /** From its session file, with the file's time. */
   sessionId: z.string().optional(),
   sessionFileAt: z.string().optional(),
-  /** It gets its messages by pull_updates, and by no other way. */
+  /** It gets messages only through pull_updates. */
   fetches: z.literal(true).optional(),
 }
 

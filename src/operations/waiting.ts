@@ -15,9 +15,9 @@ export const waiting = operation({
   output: z.object({
     permissions: z.array(PermissionView),
     messages: z.array(MessageView),
-    /** Whom messages wait for, and what they wait for. */
+    /** Targets with blocked messages, and the reason. */
     held: z.array(HeldView),
-    /** Sessions that ask something which only their own terminal can answer. */
+    /** Sessions with a question that only their own terminal can answer. */
     atTerminal: z.array(AtTerminalView),
   }),
   text: ({ permissions, messages, held, atTerminal }) =>

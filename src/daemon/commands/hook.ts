@@ -17,20 +17,20 @@ import { homeAt, isSocketOurs } from "../process/home.ts"
 import { processStart } from "../process/process-identity.ts"
 
 const MAX_MS = 300
-/** At the start of a session the daemon may have something to say, and looks it up first. */
+/** At session start the daemon may have context to look up. */
 const MAX_START_MS = 1_500
-/** What it says at the end of a turn is said to nobody once the hook has gone. */
+/** Text for the end of a turn is lost once the hook has exited. */
 const MAX_STOP_MS = 1_500
 /** Longer than the daemon lets a background hook wait before it has to ask again. */
 const MAX_WAIT_MS = 70_000
-/** That a question is kept is said at once; a daemon that hangs leaves it to the terminal. */
+/** The daemon confirms a request at once; if it hangs, the terminal asks. */
 const MAX_ASK_MS = 1_500
-/** So long a hook whose question is kept looks for the daemon that comes next. */
+/** How often a hook with a stored request retries to reach a new daemon. */
 const LOOK_TIMES = 60
-/** Nothing that could end a line, and a header with it. */
+/** No control characters, which could end a header. */
 const ONE_LINE = /^[^\p{Cc}]+$/u
 
-/** What hook.sh does, on Node: for systems without sh. Says only what the daemon has to say, and never fails. */
+/** hook.sh in Node, for systems without sh. Prints only the daemon's answer, and never fails. */
 export async function hook(
   { home: dir, tempDir, machine }: Environment,
   platform: string,
@@ -69,11 +69,11 @@ export async function hook(
     if (status < 200 || status >= 300) await writeSpool(home.spool, { platform, headers, body, atNs })
     else if (said !== "") process.stdout.write(`${said}\n`)
   } catch {
-    // The agent's work is not to be disturbed by ours.
+    // Never disturb the agent.
   }
 }
 
-/** Of a stream that may have no end. */
+/** Reads at most so many bytes of a stream that may be endless. */
 async function firstText(stream: NodeJS.ReadableStream, mostBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let left = mostBytes
@@ -85,7 +85,7 @@ async function firstText(stream: NodeJS.ReadableStream, mostBytes: number): Prom
   return Buffer.concat(chunks).toString("utf8")
 }
 
-/** Asks until there is something to wake the agent with, or nobody to wake. The exit code 2 wakes it. */
+/** Polls until there is a text to wake the agent with, or the agent is gone. Exit code 2 wakes it. */
 async function wait(socketPath: string, path: string, asked: Asked): Promise<void> {
   const agent = process.ppid
   const start = processStart(agent)
@@ -101,7 +101,7 @@ async function wait(socketPath: string, path: string, asked: Asked): Promise<voi
   }
 }
 
-/** Prints a person's word when there is one; otherwise nothing, and the agent's own dialog stays. */
+/** Prints the person's decision; without one, the agent's own dialog stays. */
 async function ask(socketPath: string, path: string, first: Asked): Promise<void> {
   const agent = process.ppid
   const start = processStart(agent)
@@ -109,7 +109,7 @@ async function ask(socketPath: string, path: string, first: Asked): Promise<void
   while (left > 0 && start !== undefined && processStart(agent) === start) {
     const { status, said } = await post(socketPath, at, asked)
     if (status === 200) {
-      // One that its agent no longer reads was not taken.
+      // If the agent no longer reads it, it was not delivered.
       if (await printed(`${said}\n`)) await post(socketPath, `${path}?taken`, { ...first, body: "", maxMs: MAX_MS })
       return
     }
@@ -122,7 +122,7 @@ async function ask(socketPath: string, path: string, first: Asked): Promise<void
   }
 }
 
-/** Whether the agent's end of the pipe took it. */
+/** Whether the agent read it. */
 const printed = (said: string) =>
   new Promise<boolean>((resolve) => {
     process.stdout.once("error", () => resolve(false))
@@ -135,7 +135,7 @@ interface Asked {
   maxMs: number
 }
 
-/** What the daemon answers; status 0 when it does not. */
+/** The daemon's answer; status 0 if there is none. */
 export function post(socketPath: string, path: string, { headers, body, maxMs }: Asked) {
   const bytes = Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString("latin1")])
   const none = { status: 0, said: "" }
@@ -152,7 +152,7 @@ export function post(socketPath: string, path: string, { headers, body, maxMs }:
     )
     sent.on("error", () => resolve(none))
     setTimeout(() => sent.destroy(), maxMs).unref()
-    // As bytes: a text would make Node write the headers as UTF-8 too.
+    // As bytes: with a string, Node would encode the headers as UTF-8 too.
     sent.end(Buffer.from(body))
   })
 }

@@ -5,22 +5,22 @@ import { columnsOf, fitted, lineRanges } from "../../operations/columns.ts"
 export interface Choice {
   id: string
   title: string
-  /** When, by which agent, of which project. */
+  /** Time, agent, project. */
   about: [at: string, platform: string, project: string]
-  /** Shown below the list while this one is pointed at. */
+  /** Shown below the list while selected. */
   preview: string
 }
 
 export interface Choices {
   choices: Choice[]
-  /** What a person must know of this list: that it is empty and why, that something may be missing. */
+  /** Why the list is empty or incomplete. */
   note?: string | undefined
 }
 
-/** What to offer for what was typed. */
+/** The choices for the typed words. */
 export type Offer = (typed: string) => Promise<Choices>
 
-/** Type, see, Enter: the id of the session that was picked, if the person did not leave, and whether they left by Ctrl-C. */
+/** An interactive picker: the chosen session's id, or how the person quit. */
 export async function pickSession(offer: Offer): Promise<{ id?: string | undefined; isInterrupted: boolean }> {
   try {
     return { id: await picker({ offer }, { clearPromptOnDone: true }), isInterrupted: false }
@@ -31,7 +31,7 @@ export async function pickSession(offer: Offer): Promise<{ id?: string | undefin
 }
 
 interface Shown extends Choices {
-  /** What they are the answer to; undefined before the first answer. */
+  /** The words they match; undefined before the first answer. */
   typed: string | undefined
   at: number
 }
@@ -39,13 +39,13 @@ interface Shown extends Choices {
 const picker = createPrompt<string | undefined, { offer: Offer }>(({ offer }, done) => {
   const [typed, setTyped] = useState("")
   const [shown, setShown] = useState<Shown>({ typed: undefined, choices: [], at: 0 })
-  // Enter before the answer has come means its first line, and not one of the list that it replaces.
+  // Enter before the answer arrives picks its first line, not one of the old list.
   const isEntered = useRef(false)
 
   useEffect(() => {
     const asking = new AbortController()
     const take = (found: Choices) => {
-      // What was typed since has an answer of its own.
+      // A newer query has its own answer.
       if (asking.signal.aborted) return
       setShown({ ...found, typed, at: 0 })
       if (isEntered.current && found.choices[0]) done(found.choices[0].id)
@@ -60,7 +60,7 @@ const picker = createPrompt<string | undefined, { offer: Offer }>(({ offer }, do
     const isDown = key.name === "down" || (key.ctrl && key.name === "n")
     if (key.name === "escape") return done(undefined)
     if (isEnterKey(key)) {
-      // The line that readline has just taken is still what is searched for.
+      // Keep the line that readline has just consumed.
       readline.write(typed)
       const chosen = shown.choices[shown.at]
       if (shown.typed !== typed) isEntered.current = true
@@ -100,7 +100,7 @@ const picker = createPrompt<string | undefined, { offer: Offer }>(({ offer }, do
   return [`${styleText("bold", "Session:")} ${typed}`, body.join("\n")]
 })
 
-/** In columns that line up, and never wider than the terminal. */
+/** Aligned columns, never wider than the terminal. */
 function row(choice: Choice, all: Choice[], columns: number): [title: string, about: string] {
   const widest = (part: 0 | 1 | 2, most: number) =>
     Math.min(most, Math.max(...all.map(({ about }) => columnsOf(about[part]))))

@@ -33,7 +33,7 @@ export interface SetUp {
 export interface SetupParts {
   home: Home
   environment: Environment
-  /** Absent where nobody can be asked: then everything has to be given. */
+  /** Absent without a terminal: then everything must be given as options. */
   prompts: Prompts | undefined
   say(text: string): void
 }
@@ -42,7 +42,7 @@ const TOKEN_STEPS = `A bot of your own, in a minute: in Telegram, write to @BotF
   /newbot            and answer with a name and a username that ends in "bot"
 It answers with a token, such as 123456789:AAE…  It is stored in config.json, readable by you only.`
 
-/** Asks for, checks and writes down what the bot needs. Nothing is written before Telegram has agreed. */
+/** Asks for the bot's settings, checks them with Telegram, then saves them. */
 export async function setUpTelegram(parts: SetupParts, choices: SetupChoices): Promise<SetUp> {
   const { home, environment, say } = parts
   const { config, settings } = loadConfig({ path: home.config, environment: environment.settings, flags: [] })
@@ -102,7 +102,7 @@ interface Choosing {
   known: string | undefined
   channel: Channel
   self: ChannelSelf
-  /** Our own daemon asks for the bot's updates: nobody else may then. */
+  /** Our own daemon polls the bot, so no one else may. */
   isListening: boolean
 }
 
@@ -129,7 +129,7 @@ async function chooseChat(parts: SetupParts, choosing: Choosing): Promise<string
 
 const LOOK_MS = 1_000
 
-/** Somebody adds the bot to a group, or writes in one: the update says which. None is confirmed, so that none is lost. */
+/** Finds the group from the bot's updates. Confirms none, so that none is lost. */
 async function findGroup({ say }: SetupParts, prompts: Prompts, { channel, self }: Choosing): Promise<string> {
   say(`In Telegram: make a group, turn on Topics (group → Edit → Topics), add @${self.username} as an administrator
 with Manage Topics and Delete Messages, and write /start@${self.username} in it. Waiting for it… (Ctrl-C leaves)`)
@@ -155,7 +155,7 @@ with Manage Topics and Delete Messages, and write /start@${self.username} in it.
   }
 }
 
-/** Asks once more as long as a person mends it. What keeps the bot from writing at all is not written down. */
+/** Repeats the check until it passes. A problem that keeps the bot from writing at all is never saved. */
 async function checked({ prompts, say }: SetupParts, channel: Channel, chatId: string | undefined) {
   for (;;) {
     const result = await checkBot(channel, chatId)
@@ -174,8 +174,7 @@ async function checked({ prompts, say }: SetupParts, channel: Channel, chatId: s
 
 type Written = { [Key in "token" | "chat" | "users"]: unknown }
 
-/** Comments and everything else of the file stay. True when it was changed. */
-/** For the audit: the chat and the people by their numbers, and of the token only that it is there. */
+/** For the audit: ids of chat and people, and only whether there is a token. */
 const changedOf = ({ token, ...shown }: Written) => ({ ...shown, hasToken: token !== undefined })
 
 function writeDown(parts: SetupParts, values: Written): boolean {
@@ -191,7 +190,7 @@ function writeDown(parts: SetupParts, values: Written): boolean {
     }
   })
   if (edits.length > 0) recordCommand(parts, "telegram.setup", changedOf(values))
-  // Before a token is in it, whatever the file was until now.
+  // Restrict the file before it contains a token.
   if (edits.length > 0 && existsSync(home.config)) chmodSync(home.config, 0o600)
   for (const { after } of edits) writeWhole(home.config, after!)
   return edits.length > 0
@@ -200,7 +199,7 @@ function writeDown(parts: SetupParts, values: Written): boolean {
 const isValid = (key: "token" | "chat" | "users", value: unknown) =>
   TelegramSettings.shape[key].safeParse(value).success
 
-/** The value itself is never told: it may be a token. */
+/** Never quotes the value: it may be a token. */
 function valid<Key extends "token" | "chat" | "users">(key: Key, value: unknown) {
   const parsed = TelegramSettings.shape[key].safeParse(value)
   const parameter = key === "users" ? "user" : key

@@ -7,9 +7,9 @@ import { columnsOf } from "../../operations/columns.ts"
 import type { Style } from "../../operations/operation.ts"
 import { personsEnvironment } from "../process/environment.ts"
 
-/** What long texts are read with. */
+/** The program for long texts. */
 export interface Pager {
-  /** What the person has chosen. */
+  /** The user's choice. */
   command: string | undefined
   env: NodeJS.ProcessEnv
 }
@@ -17,12 +17,12 @@ export interface Pager {
 const COLUMNS = 80
 const ROWS = 24
 
-/** Whether there is somebody who sees what is asked, and can answer. */
+/** Whether a person can see prompts and answer. */
 export function isAtTerminal(): boolean {
   return process.stdin.isTTY === true && process.stdout.isTTY === true
 }
 
-/** Undefined where a person would see codes instead of colours. */
+/** Undefined if the terminal shows no colours. */
 export function terminalStyle(): Style | undefined {
   if (!process.stdout.isTTY || !process.stdout.hasColors?.()) return undefined
   return {
@@ -35,7 +35,7 @@ export function terminalStyle(): Style | undefined {
   }
 }
 
-/** Unchanged where the terminal has but a few colours: the nearest of those could be anything. */
+/** Unchanged in a terminal with few colours. */
 function painted(hex: string, text: string): string {
   if (!process.stdout.hasColors?.(ALL_COLOURS)) return text
   return `\u001b[38;2;${rgbOf(hex).join(";")}m${text}\u001b[39m`
@@ -43,15 +43,15 @@ function painted(hex: string, text: string): string {
 
 const ALL_COLOURS = 2 ** 24
 
-/** Says nothing where there is no less. */
+/** Silent if there is no less. */
 const LESS = "command -v less >/dev/null 2>&1 || exit 127; exec less"
 const NO_SUCH_PROGRAM = 127
 
-/** What is longer than the screen is shown page by page; what is not, and what goes to a file, is printed. */
+/** Pages text that is longer than the screen; prints everything else. */
 export async function page(text: string, { command, env }: Pager): Promise<void> {
   if (!isLong(text) || command === "" || command === "cat") return print(text)
   const child = spawn(command ?? LESS, { shell: true, stdio: ["pipe", "inherit", "inherit"], env })
-  // A pager that is closed early is no error.
+  // Closing the pager early is not an error.
   child.stdin.on("error", () => {})
   child.stdin.end(text)
   const ignoring = ignoreInterrupts()
@@ -67,17 +67,17 @@ function isLong(text: string): boolean {
   return needed.reduce((sum, lines) => sum + lines, 0) > rows
 }
 
-/** On some desktops it ends with the browser. */
+/** On some desktops it runs as long as the browser. */
 const OPENED_MS = 3_000
 
-/** Shows a file as a person's desktop does. False where there is no desktop. */
+/** Opens a file with the desktop's default program. False without a desktop. */
 export function openForPerson(path: string): Promise<boolean> {
   const program = process.platform === "darwin" ? "open" : "xdg-open"
   const child = spawn(program, [path], { stdio: "ignore", detached: true, env: personsEnvironment() })
   return new Promise((resolve) => {
     const settle = (isOpened: boolean) => {
       clearTimeout(patience)
-      // Not before: a process with nothing else to wait for would end without having said anything.
+      // Not earlier: the process could exit before it has reported anything.
       child.unref()
       resolve(isOpened)
     }
@@ -87,7 +87,7 @@ export function openForPerson(path: string): Promise<boolean> {
   })
 }
 
-/** Hands the terminal over to another program until it ends; its exit code becomes ours. */
+/** Runs another program in this terminal and returns its exit code. */
 export async function runInTerminal(argv: readonly string[], cwd: string | undefined): Promise<number> {
   const [program = "", ...rest] = argv
   const child = spawn(program, rest, { stdio: "inherit", ...(cwd === undefined ? {} : { cwd }) })
@@ -98,7 +98,7 @@ export async function runInTerminal(argv: readonly string[], cwd: string | undef
   }).finally(ignoring.end)
 }
 
-/** Ctrl-C reaches every program of the terminal; what it means is for the one in front to say. */
+/** Ctrl-C reaches every program of the terminal; let the foreground one handle it. */
 function ignoreInterrupts(): { end(): void } {
   const ignore = () => {}
   process.on("SIGINT", ignore)

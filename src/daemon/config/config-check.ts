@@ -4,7 +4,7 @@ import { Failure } from "../../domain/failure.ts"
 import { makeRoster } from "../../teams/roster.ts"
 import type { Config } from "./settings.ts"
 
-/** What a start would refuse, or could not use, although each value by itself is well-formed. */
+/** A well-formed setting that a start would refuse or could not use. */
 export interface ConfigProblem {
   key: string
   value: unknown
@@ -13,7 +13,7 @@ export interface ConfigProblem {
 
 export const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 
-/** What can be told from the values alone. Checked with every load, so start-up, doctor and every change agree. */
+/** Rules over several settings. Checked with every load, so start-up, doctor and every change agree. */
 export function ruleProblem({ http, capture }: Config): ConfigProblem | undefined {
   if (http.enabled && !LOOPBACK.includes(http.host) && !http.behindTls)
     return {
@@ -30,7 +30,7 @@ export function ruleProblem({ http, capture }: Config): ConfigProblem | undefine
   return undefined
 }
 
-/** What only this machine can tell: whether the address can be listened on, the database answers, the folders exist. */
+/** Checks on this machine: the address is free, the database answers, the folders exist. */
 export async function machineProblems(config: Config, now: { url?: string | undefined }): Promise<ConfigProblem[]> {
   const { http, database } = config
   const found = [
@@ -41,7 +41,7 @@ export async function machineProblems(config: Config, now: { url?: string | unde
   return found.filter((problem) => problem !== undefined)
 }
 
-/** The daemon that runs has the port already. */
+/** The running daemon already has the port. */
 const isServedHere = ({ host, port }: Config["http"], url: string | undefined) => url === `http://${host}:${port}`
 
 const LISTEN_TROUBLES: Record<string, (http: Config["http"]) => Omit<ConfigProblem, "value">> = {
@@ -66,7 +66,7 @@ function listenProblem(http: Config["http"]): Promise<ConfigProblem | undefined>
 async function databaseProblem(url: string): Promise<ConfigProblem | undefined> {
   const problem = (error: unknown) => ({ key: "database.url", value: "***", why: (error as Error).message })
   try {
-    // Loaded where there is such a database: the command line is to start fast.
+    // Loaded on demand, to keep the command line fast.
     const { openPool } = await import("../../store/dialects/postgres.ts")
     const pool = await openPool({ url, poolSize: 1 })
     try {

@@ -9,21 +9,21 @@ interface Options {
   path: string
   environment: Record<string, string>
   flags: string[]
-  /** Of the daemon that runs now: its port is taken by itself. */
+  /** Of the running daemon, which has its port already. */
   registration?(): { url?: string | undefined }
 }
 
-/** config.json, as a person changes it through the program: checked as at a start before it is written. */
+/** Changes config.json; every change passes the checks of a start before it is written. */
 export function configFile({ path, environment, flags, registration }: Options): ConfigService {
   const load = () => loadConfig({ path, environment, flags })
   return {
     file: path,
     show: () => load().settings.filter(isLeaf),
     async set(key, text) {
-      // What is shown instead of a secret must not take its place.
+      // The placeholder must not replace the secret.
       if (text?.includes(HIDDEN))
         throw new Failure("config_invalid", `${key}: ${HIDDEN} stands for a secret; write the secret itself`, { key })
-      // Asked first: as a flag it is converted, and refused, as everywhere else. The file itself may be what is broken.
+      // Loaded as a flag first: that converts and checks the value even if the file itself is broken.
       const value =
         text === undefined
           ? undefined
@@ -39,7 +39,7 @@ export function configFile({ path, environment, flags, registration }: Options):
           file.set(place, value)
         }
       })
-      // A group, or what is no setting, can be taken out of the file; what is not in it was misspelt.
+      // Groups and unknown keys can be removed from the file; a key that is not in it was misspelt.
       if (value === undefined && edits.length === 0 && !isSetting(key))
         loadConfig({ path, text: "", environment: {}, flags: [`${key}=`] })
       const undo = undoOf(path, key)
@@ -53,10 +53,10 @@ export function configFile({ path, environment, flags, registration }: Options):
 const isSetting = (key: string) =>
   loadConfig({ path: "", text: "", environment: {}, flags: [] }).settings.some((setting) => setting.key === key)
 
-/** By itself an address is no good without the setting that goes with it, which the file may hold. */
+/** An address alone fails the rules; the file may have the setting that it needs. */
 const rulesOff = (key: string) => (key === "http.host" ? ["http.behindTls=true"] : [])
 
-/** Writes what a start would accept, in one step; anything else leaves the file as it is. */
+/** Replaces the file atomically if a start would accept it. */
 async function writeChecked(
   { path, environment, flags, registration }: Options,
   text: string,
@@ -64,7 +64,7 @@ async function writeChecked(
 ): Promise<void> {
   const { config } = loadConfig({ path, text, environment, flags })
   const problems = await machineProblems(config, { url: registration?.().url })
-  // What was wrong before must not keep anybody from changing something else.
+  // An existing problem must not block changes to other settings.
   const mine = problems.find((problem) => isSamePart(problem.key, key))
   if (mine) throw problemFailure(mine, path, { path, text })
   writeWhole(path, text)
@@ -72,7 +72,7 @@ async function writeChecked(
 
 const isSamePart = (a: string, b: string) => a.split(".", 1)[0] === b.split(".", 1)[0]
 
-/** What brings the file back to how it was; undefined where that is a secret, which is not handed out. */
+/** The change that restores the file; undefined for secrets, which are never returned. */
 function undoOf(path: string, key: string): ConfigUndo | undefined {
   try {
     const before = loadConfig({ path, environment: {}, flags: [] }).settings.find((setting) => setting.key === key)

@@ -29,7 +29,7 @@ export function loadConfig({
   flags,
 }: {
   path: string
-  /** What the file is to hold; absent: what it holds. */
+  /** The content to check; the file's own if absent. */
   text?: string
   environment: Record<string, string>
   flags: string[]
@@ -57,7 +57,7 @@ export function loadConfig({
   }
   for (const [key, { value, source }] of given) {
     const isGroup = records.includes(key) || leaves.some((leaf) => leaf.key.startsWith(`${key}.`))
-    // Checked here: a setting of the group from elsewhere would take its place unseen.
+    // Checked here: otherwise a setting of the group from another source would replace it silently.
     if (isGroup && (typeof value !== "object" || value === null))
       throw invalid(key, value, placeOf(source, key, { path, text }), "must be an object")
   }
@@ -85,7 +85,7 @@ export function loadConfig({
   return { config: Object.freeze(config), settings: [...settings, ...entries] }
 }
 
-/** A secret may stand in a file, which the environment names instead: `@/run/secrets/token`. */
+/** The environment may name a file that has the secret: `@/run/secrets/token`. */
 export const FILE_SIGN = "@"
 
 function textIn(name: string, named: string): string {
@@ -96,13 +96,13 @@ function textIn(name: string, named: string): string {
   }
 }
 
-/** The variables in which secrets may stand. */
+/** The environment variables of secret settings. */
 export const secretVariables = () =>
   leavesOf(ConfigSchema)
     .filter(isHidden)
     .map(({ key }) => environmentName(key))
 
-/** What is shown of a secret. */
+/** Shown in place of a secret. */
 export const HIDDEN = "***"
 
 const IN_FILE_ONLY = "can only be set in the file"
@@ -117,7 +117,7 @@ function refusal(
   const key = [...issue.path, ...(isUnknown ? [issue.keys[0]!] : [])].join(".")
   const cause = [...given].find(([name]) => name === key || name.startsWith(`${key}.`) || key.startsWith(`${name}.`))
   const record = leaves.find((leaf) => leaf.isRecord && key.startsWith(`${leaf.key}.`))
-  // Of a record the one value that is meant, not all of them.
+  // For a record, only the value in question.
   const value = record ? valueAt(cause?.[1].value, key.slice(record.key.length + 1)) : cause?.[1].value
   const known = record ? TEAM_KEYS : leaves.map((leaf) => leaf.key)
   const message = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message
@@ -150,7 +150,7 @@ function lineAndColumn(text: string, offset: number): string {
   return `${before.length}:${before.at(-1)!.length + 1}`
 }
 
-/** Also under a mistyped key, which nobody knows to be secret, a URL's password is not shown. */
+/** Hides passwords in URLs even under a mistyped key, which is not known to be secret. */
 function shown(value: unknown): string {
   return (JSON.stringify(value) ?? "nothing").replaceAll(/:\/\/[^\s"/]*@/g, "://***@")
 }
@@ -166,7 +166,7 @@ interface Leaf {
   description: string
   /** The name of the secret in a setting that is an object. */
   secretInside: string | undefined
-  /** Its keys are names that a person gives; from the file only. */
+  /** Its keys are names chosen by the user; set in the file only. */
   isRecord: boolean
 }
 
@@ -224,7 +224,7 @@ export function environmentName(key: string): string {
     .toUpperCase()}`
 }
 
-/** A text that cannot be converted is passed on as it is: the schema then says what is wrong with it. */
+/** A text that cannot be converted is returned unchanged, for the schema to report. */
 function convert(text: string, { schema }: Leaf): unknown {
   if (schema instanceof z.ZodNumber) return text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text)
   if (schema instanceof z.ZodBoolean)

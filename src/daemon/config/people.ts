@@ -19,9 +19,9 @@ interface People {
 
 type Given = Record<string, unknown>
 
-/** What a person at a terminal gets beyond the answer: picking, opening, going on. */
+/** What a person at a terminal gets beyond the answer: a picker, a pager, the resumed agent. */
 export function peopleExtras({ call, caller, pager }: People): Record<string, CommandExtra> {
-  /** Undefined when they left, or when there is nothing to pick from. */
+  /** Undefined if the person quit, or there is nothing to pick from. */
   const pick = async (filters: Given = {}): Promise<string | undefined> => {
     const offer = offerOf(call, caller, filters)
     const { choices, note } = await offer("")
@@ -97,7 +97,7 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
           throw new Failure("bad_input", "missing team or question: throughline ask <team> <question>", {
             parameter: team === undefined ? "team" : "question",
           })
-        // A program reads the answer when it is whole, and who does not wait is asked nothing.
+        // Programs get the complete answer, and callers that do not wait get no prompts.
         if (json || timeout === 0) return given
         await followAsk({ call, caller, input: given })
         return undefined
@@ -106,7 +106,7 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
     resume: {
       options: [["--run", "start the agent"]],
       async fill(given) {
-        // Without a terminal the newest session of this project is meant.
+        // Without a terminal it resumes this project's newest session.
         if (given.which !== undefined || !isAtTerminal()) return given
         const which = await pick()
         return which === undefined ? undefined : { ...given, which, run: true }
@@ -123,16 +123,16 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
   }
 }
 
-/** As a shell says it of a program that was ended by Ctrl-C. */
+/** A shell's exit code for Ctrl-C. */
 const INTERRUPTED_EXIT = 130
 const OFFERED = 30
 
-/** The newest sessions, or those in which is found what was typed. Each session once. */
+/** The newest sessions, or those that match the typed words. Each session once. */
 function offerOf(call: Call, caller: Caller, filters: Given): Offer {
   const isNarrowed = Object.keys(filters).length > 0
   return async (typed) => {
     if (typed.trim() !== "") {
-      // The last word may not be whole yet.
+      // The last word may still be incomplete.
       const query = /[\p{L}\p{N}_]$/u.test(typed) ? `${typed}*` : typed
       const { hits, notes } = (await call("search", { limit: OFFERED, ...filters, query }, caller)) as {
         hits: Hit[]

@@ -7,13 +7,13 @@ import type { TeamSetting } from "../../teams/roster.ts"
 import { CHAT, USER } from "./telegram-settings.ts"
 
 interface Starting {
-  /** In which the agent asks, or does not ask, before it acts: the usual one first, the one that asks nobody last. */
+  /** Permission modes: the default first, the one that never asks last. */
   modes: readonly string[]
-  /** Whether it takes instructions and settings from files that are named to it. */
+  /** Whether it accepts instruction and settings files by path. */
   takesFiles: boolean
 }
 
-/** How sessions are started, by agent. */
+/** How each agent's sessions are started. */
 const STARTING: Record<string, Starting> = {
   "claude-code": {
     modes: ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"],
@@ -33,7 +33,7 @@ const name = z.string().regex(TEAM_NAME, "a team name consists of at most 64 let
 const NOT_A_CHAT = "must be the number of a Telegram chat, such as -1001234567890"
 const number = z.union([z.string(), z.int()]).transform(String)
 const chatId = number.refine((id) => CHAT.test(id), NOT_A_CHAT)
-/** Nexus's maps have an empty one where there is none. */
+/** Nexus's maps use an empty string for none. */
 const nexusChatId = number.refine((id) => id === "" || CHAT.test(id), NOT_A_CHAT)
 
 const Keys = z.strictObject({
@@ -83,7 +83,7 @@ const Keys = z.strictObject({
 })
 export const TEAM_KEYS = Object.keys(Keys.shape)
 
-/** One team, whatever names its keys were given by. */
+/** One team, with its keys under their own or imported names. */
 export const TeamSettingSchema = Keys.transform((keys, context): TeamSetting => {
   const { path: irisPath, workdir, chat, chat_id, permissionMode, ...rest } = keys
   const project = keys.project ?? irisPath ?? workdir

@@ -4,7 +4,7 @@ import { VERBOSITIES } from "../../domain/topic.ts"
 export const CHAT = /^-?\d+$/
 export const USER = /^\d+$/
 
-/** How sessions are reached by Telegram. Without a token nothing is asked of it, and nothing is sent. */
+/** Telegram is off without a token. */
 export const TelegramSettings = z.strictObject({
   token: z
     .string()

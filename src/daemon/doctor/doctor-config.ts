@@ -9,7 +9,7 @@ import { good, warning, wrong } from "./finding.ts"
 
 const check = "config"
 
-/** Whether the next start would accept the configuration: the same check as at a start and before a change. */
+/** Whether the next start would accept the configuration. */
 export async function configuration(
   home: Home,
   environment: Environment,

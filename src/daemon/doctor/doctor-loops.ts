@@ -2,7 +2,7 @@ import type { SystemFinding, SystemStatus } from "../../operations/system.ts"
 import { counted } from "../../operations/text.ts"
 import { good, warning, wrong } from "./finding.ts"
 
-/** What runs in the background: each loop that is in trouble by itself, and one line for all the others. */
+/** Background loops: one finding per loop in trouble, and one for all the others. */
 export function loopFindings({ loops, bugs }: Pick<SystemStatus, "loops" | "bugs">): SystemFinding[] {
   const troubled = loops.filter(({ state }) => state !== "running")
   const restarts = loops.reduce((sum, loop) => sum + loop.restarts, 0)

@@ -10,7 +10,7 @@ import type { Home } from "../process/home.ts"
 import { good, warning, wrong } from "./finding.ts"
 import type { TeamGroup } from "./telegram-check.ts"
 
-/** What there is to say about reaching sessions by Telegram; nothing where no bot is set. */
+/** Telegram findings; none if no bot is configured. */
 export async function telegramFindings(
   home: Home,
   environment: Environment,
@@ -26,7 +26,7 @@ export async function telegramFindings(
   const kept = daemon && ((await daemon.callIfRunning("telegram.status", {}, { surface: "cli" })) as TelegramView)
   const channel = telegramChannel({ token, apiRoot })
   const ofTeams = kept?.teamChats.map(({ id, ...rest }) => ({ ...rest, chatId: id })) ?? teamGroups(config.teams)
-  // With a group for every team, nobody needs a common one.
+  // If every team has a group, no common one is needed.
   const isTeamsOnly = chat === undefined && users.length === 0 && ofTeams.length > 0
   const { findings, self } = await checkBot(channel, kept?.moved?.to ?? chat, isTeamsOnly)
   const groups = self ? await checkTeamGroups(channel, self, ofTeams) : []
@@ -36,7 +36,7 @@ export async function telegramFindings(
   }))
 }
 
-/** A configuration that cannot be used is a finding of its own. */
+/** An invalid configuration is reported by its own check. */
 function settingsOf(home: Home, environment: Environment) {
   try {
     return loadConfig({ path: home.config, environment: environment.settings, flags: [] }).config
@@ -45,7 +45,7 @@ function settingsOf(home: Home, environment: Environment) {
   }
 }
 
-/** As they are in the configuration, where no daemon knows what became of them. */
+/** The configured groups; only a running daemon knows if they have moved. */
 function teamGroups(teams: Config["teams"]): TeamGroup[] {
   const chats = Map.groupBy(
     Object.entries(teams).flatMap(([name, { chat }]) => (chat ? [{ name, chat }] : [])),

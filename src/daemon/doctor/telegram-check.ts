@@ -8,7 +8,7 @@ export interface Checked {
   look?: ChatLook
 }
 
-/** Beyond this, times in the chat and times here are told apart by people. */
+/** Beyond this, people notice that times in the chat differ. */
 const MOST_SKEW_MS = 30_000
 const CHECK_MS = 10_000
 
@@ -16,11 +16,11 @@ const CHECK_MS = 10_000
 export interface TeamGroup {
   chatId: string
   teams: readonly string[]
-  /** That the sessions of a team share. */
+  /** Threads shared by a team's sessions. */
   threads: readonly number[]
 }
 
-/** What Telegram says of the groups of teams. They need topics only where a team's sessions share one. */
+/** Checks the teams' groups. They need topics only if a team's sessions share a thread. */
 export async function checkTeamGroups(
   channel: Channel,
   self: ChannelSelf,
@@ -37,7 +37,7 @@ export async function checkTeamGroups(
   return findings
 }
 
-/** The wizard knows of the common group only. */
+/** The setup wizard covers only the common group. */
 function teamChatTrouble(finding: SystemFinding, trouble: ChannelTrouble, { teams }: TeamGroup): SystemFinding {
   if (trouble.kind !== "no_chat") return finding
   const keys = teams.map((team) => `teams.${team}.chat.id`).join(", ")
@@ -62,11 +62,11 @@ function teamGroup(look: ChatLook, self: ChannelSelf, { threads }: TeamGroup): S
           `In Telegram, open ${title} → Edit → Topics → turn them on; or take chat.thread out of the configuration.`,
         )
       : good("group", `${title}, ${how}`)
-  // Whoever makes no topics needs no rights, but must see what is written.
+  // Without topics the bot needs no rights, but must see messages.
   return [here, privacy(isAdmin, self), ...elected(adminBots, self)]
 }
 
-/** What is written to nobody in particular is taken by the bot with the lowest number. */
+/** The bot with the lowest number takes messages that address no one. */
 function elected(adminBots: readonly string[], { botId, username }: ChannelSelf): SystemFinding[] {
   const first = adminBots.map(Number).toSorted((a, b) => a - b)[0]
   if (first === undefined || first >= Number(botId)) return []
@@ -79,7 +79,7 @@ function elected(adminBots: readonly string[], { botId, username }: ChannelSelf)
   ]
 }
 
-/** What Telegram says of the bot and of its group, each with what to do about it. Nothing is changed. */
+/** Checks the bot and its group, and changes nothing. */
 export async function checkBot(channel: Channel, chatId: string | undefined, isTeamsOnly = false): Promise<Checked> {
   const signal = AbortSignal.timeout(CHECK_MS)
   const told = await channel.self(signal)
@@ -174,7 +174,7 @@ function rights(
   }
 }
 
-/** Administrators see everything, whatever the mode says. */
+/** Administrators see every message, whatever the privacy mode. */
 function privacy(isAdmin: boolean, { readsGroups, username }: ChannelSelf): SystemFinding {
   const check = "privacy"
   if (readsGroups) return good(check, "off: the bot sees what is written in the group")

@@ -1,15 +1,15 @@
 import { errorText } from "../../domain/failure.ts"
 import type { Log } from "./log.ts"
 
-/** Errors that nobody caught. They are bugs of ours, so `doctor` shows them. */
+/** Uncaught errors are our bugs, so `doctor` shows them. */
 export interface Bugs {
   count(): number
   last(): { atMs: number; message: string } | undefined
-  /** Takes the listeners away. */
+  /** Removes the listeners. */
   close(): void
 }
 
-/** Time for the log and the stop to be written. */
+/** Time to write the log and stop. */
 const END_MS = 10_000
 
 /**

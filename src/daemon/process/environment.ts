@@ -5,7 +5,7 @@ import { DRIVEN } from "../../agents/shared/driver/processes.ts"
 import { AGENT_VARIABLES, OF_OUTER_AGENTS } from "../../agents/shared/shells.ts"
 import type { Machine } from "../../domain/platform.ts"
 
-/** Given to our own server beside an agent that is started for a pair. */
+/** Set for our MCP server in an agent that is started for a pair. */
 export const PAIR = "THROUGHLINE_PAIR"
 
 /** The one place that reads the process's environment. */
@@ -15,23 +15,23 @@ export interface Environment {
   tempDir: string
   /** Settings given as THROUGHLINE_…, by their full name. */
   settings: Record<string, string>
-  /** What decides where agents keep their files. */
+  /** What determines where agents store their files. */
   machine: Machine
-  /** Set while the program works on its sample history. */
+  /** Set in demo mode. */
   demo?: DemoPlace
   agent: { pair?: string; projectDir?: string; nativeSession?: { platform: string; id: string }; shell?: string }
   cwd: string
-  /** What a person has chosen to read long texts with, and how it is told to let colours through. */
+  /** The user's pager, and the environment that makes it pass colours through. */
   pager: { command: string | undefined; env: NodeJS.ProcessEnv }
 }
 
-/** What the demo takes over from the shell it is started in: nothing that names the user's files, agents or settings. */
+/** What the demo inherits from its shell: nothing that names the user's files, agents or settings. */
 const NEUTRAL =
   /^(PATH|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|LANG|LC_.*|TZ|TMPDIR|SHELL|USER|LOGNAME|PAGER|LESS|LINES|COLUMNS)$/
 
 let personsOwn: NodeJS.ProcessEnv | undefined
 
-/** From here on this process and what it starts live in the demo. */
+/** Switches this process and its children to the demo. */
 export function enterDemo(
   { homeDir, userDir }: { homeDir: string; userDir: string },
   env: NodeJS.ProcessEnv = process.env,
@@ -42,7 +42,7 @@ export function enterDemo(
   env.THROUGHLINE_HOME = homeDir
 }
 
-/** For programs of the person's own, such as a browser: also in the demo they are the person's. */
+/** For the user's own programs, such as a browser, even in the demo. */
 export function personsEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return personsOwn ?? env
 }
@@ -58,7 +58,7 @@ const GIVES_BACK = {
 }
 
 export function daemonEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  // Started by a tool of an agent that is driven, it is none of what that agent leaves behind.
+  // A daemon started from within a driven agent must not count as the agent's leftover.
   const { [DRIVEN]: _, [PAIR]: __, ...own } = env
   return { ...GIVES_BACK, ...own }
 }
@@ -115,7 +115,7 @@ function shellOf(env: NodeJS.ProcessEnv): { shell?: string } {
   return shell === undefined ? {} : { shell }
 }
 
-/** Which agent gave a process this environment, if one did. */
+/** The agent that this environment comes from, if any. */
 export function agentOf(env: NodeJS.ProcessEnv): string | undefined {
   const name = Object.keys(SHELLS).find((key) => env[key])
   return name === undefined ? undefined : SHELLS[name]

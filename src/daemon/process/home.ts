@@ -6,36 +6,36 @@ import { isRefusal, isUs } from "../../lib/path-rules.ts"
 import { readText } from "../../lib/untrusted-file.ts"
 import { assertPrivate, createFile, privateFolder } from "../../lib/untrusted-write.ts"
 
-/** Where everything lies. Nothing here is readable by other users. */
+/** The files of the data directory. None is readable by other users. */
 export interface Home {
   dir: string
   config: string
   database: string
-  /** What is found by search; it can be made again from the database. */
+  /** The search index; it can be rebuilt from the database. */
   index: string
-  /** Made by an embedder, which may cost time or money: they outlive the index. */
+  /** Embeddings cost time or money, so they outlive the index. */
   vectors: string
   lock: string
   registration: string
   token: string
-  /** What the dashboard shows that it is the owner's; no agent is given it. */
+  /** Proves that a request is the owner's; no agent gets it. */
   ownerKey: string
-  /** What the daemon was given by its environment, so that those whom it starts are not. */
+  /** Secrets from the daemon's environment, kept from the processes it starts. */
   secrets: string
   logs: string
   log: string
   socket: string
-  /** Of the server of tmux in which teams' sessions run. */
+  /** The tmux server of the teams' sessions. */
   tmux: string
-  /** The script that agents' hooks run, and where it leaves what it cannot hand over. */
+  /** The script that agents' hooks run, and its spool for undelivered events. */
   hook: string
   spool: string
-  /** What commands did that are no operations, until the daemon has it in its audit. */
+  /** Records of commands that are not operations, until the daemon has audited them. */
   audit: string
-  /** What `setup` did to agents' files, and the files as they were. */
+  /** What `setup` changed in agents' files, and the original files. */
   setup: string
   backups: string
-  /** First prompts for agents that go on with another's session. */
+  /** First prompts of handoffs. */
   handoffs: string
 }
 
@@ -86,7 +86,7 @@ export function prepareHome(home: Home): void {
   }
 }
 
-/** In the temporary directory another user could have made the socket's folder, and answer in the daemon's place. */
+/** In the temporary directory another user could have created the socket's folder to impersonate the daemon. */
 export function isSocketOurs(home: Home, socket = home.socket): boolean {
   if (isInside(home, socket)) return true
   try {
@@ -99,7 +99,7 @@ export function isSocketOurs(home: Home, socket = home.socket): boolean {
 
 const isInside = (home: Home, socket: string) => dirname(socket) === home.dir
 
-/** What others could have put there must not be taken for ours: settings that start programs, keys that open the door. */
+/** Files planted by others must not count as ours: settings start programs, and keys grant access. */
 function assertOwn(home: Home): void {
   const { dir } = home
   const found = statSync(dir, { throwIfNoEntry: false })
@@ -129,7 +129,7 @@ export function homeFailure(home: Home, error: unknown): Failure | undefined {
 export const tokenOf = (home: Home) => secretAt(home, home.token)
 export const ownerKeyOf = (home: Home) => secretAt(home, home.ownerKey)
 
-/** Made once, by whoever comes first; later ones read it. */
+/** Created once by the first caller; later ones read it. */
 function secretAt(home: Home, path: string): string {
   assertOwn(home)
   createFile(path, `${randomBytes(32).toString("base64url")}\n`)
@@ -154,7 +154,7 @@ function socketPath(dir: string, name: string, tempDir: string): string {
   )
 }
 
-/** The files themselves are the record: deleting one is how a person says that it is dealt with. */
+/** The files themselves are the record: deleting one acknowledges it. */
 export function damagedFiles(home: Home): string[] {
   const names = readdirSync(home.dir).filter(
     (name) => name.startsWith(`${basename(home.database)}.damaged-`) && !/-(wal|shm)$/.test(name),

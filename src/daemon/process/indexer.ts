@@ -18,7 +18,7 @@ export interface IndexerData {
   embedder: EmbedderSetting
 }
 
-/** What runs in the thread that owns the search index. It reads the archive, and never writes to it. */
+/** The thread that owns the search index. It reads the archive and never writes to it. */
 const { archive, indexPath, vectorsPath, embedder } = workerData as IndexerData
 const store = await openStore(
   "url" in archive ? postgres({ url: archive.url, onError: () => {} }) : sqlite({ path: archive.path, readOnly: true }),
@@ -47,7 +47,7 @@ serveRecall({
 
 function openVectors() {
   if (embedder === "none") {
-    // Left from a time with an embedder. Nobody would take out of it what is forgotten now.
+    // Left by an earlier embedder. Nothing would remove forgotten texts from it.
     for (const suffix of ["", "-wal", "-shm"]) rmSync(vectorsPath + suffix, { force: true })
     return undefined
   }

@@ -2,7 +2,7 @@ import type { Server } from "node:http"
 import { createAdaptorServer } from "@hono/node-server"
 import type { Hono } from "hono"
 
-/** So long may a request take to arrive. How long its answer takes is another matter: some wait for hours. */
+/** Time for a request to arrive. Answers may take hours. */
 const REQUEST_MS = 120_000
 const HEADERS_MS = 30_000
 const KEEP_ALIVE_MS = 60_000

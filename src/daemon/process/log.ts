@@ -3,7 +3,7 @@ import { type Logger, pino } from "pino"
 import type { Home } from "./home.ts"
 
 export type Log = Logger
-/** With the file that it writes into. */
+/** A log with its file. */
 export type FileLog = Log & { reopen(): void }
 
 const ROTATE_AT_BYTES = 20 * 1024 * 1024
@@ -12,14 +12,14 @@ const ROTATE_AT_BYTES = 20 * 1024 * 1024
 export function openLog(home: Home, level: string, redact: (line: string) => string = (line) => line): FileLog {
   if (existsSync(home.log) && statSync(home.log).size > ROTATE_AT_BYTES) renameSync(home.log, `${home.log}.1`)
   const destination = pino.destination({ dest: home.log, append: true, mkdir: true, sync: true })
-  // A disk that is full costs lines of the log, not the daemon.
+  // A full disk loses log lines, not the daemon.
   destination.on("error", () => {})
   chmodSync(home.log, 0o600)
   const log = pino(
     {
       level,
       base: { pid: process.pid },
-      // Failures quote what they were about.
+      // Failures quote their input.
       hooks: { streamWrite: redact },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: ["token", "url", "*.token", "*.url", "authorization", "*.authorization"], censor: "***" },

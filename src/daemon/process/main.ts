@@ -4,7 +4,7 @@ import { type Environment, enterDemo, readEnvironment } from "./environment.ts"
 import { fail } from "./fail.ts"
 import { homeAt, homeFailure } from "./home.ts"
 
-/** What bin/throughline.js runs. Each way in loads only what it needs: an agent starts one of these with every session. */
+/** The entry point of bin/throughline.js. Loads only what the command needs: agents start one with every session. */
 export async function main(words: string[]): Promise<void> {
   const demo = words.includes(DEMO) ? demoPlace() : undefined
   const argv = words.filter((word) => word !== DEMO)
@@ -37,10 +37,10 @@ export async function main(words: string[]): Promise<void> {
   return commandLine(environment, argv)
 }
 
-/** May stand anywhere on the command line. */
+/** Accepted anywhere on the command line. */
 const DEMO = "--demo"
 
-/** Says on stderr, as one line of JSON, why it could not start: the client that launched it reads that. */
+/** Reports a failed start as one line of JSON on stderr, which the launching client reads. */
 async function daemon(environment: Environment, argv: string[]): Promise<void> {
   const { serve } = await import("./serve.ts")
   const flags = argv.flatMap((word, index) => (argv[index - 1] === "--set" ? [word] : []))

@@ -3,7 +3,7 @@ import type { OwnFiles } from "../../sessions/forget-files.ts"
 import type { Home } from "./home.ts"
 import type { FileLog } from "./log.ts"
 
-/** How text is cleaned before it is stored, and which of our own files beside the databases could hold it. */
+/** The redactor, and our files outside the databases that may contain captured text. */
 export function privacy(
   home: Home,
   capture: CaptureSettings,

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 
-/** Which process started this one; undefined if there is none. */
+/** The parent of a process; undefined if there is none. */
 export function parentOf(pid: number): number | undefined {
   try {
     const text =
@@ -12,7 +12,7 @@ export function parentOf(pid: number): number | undefined {
   }
 }
 
-/** When the process behind a pid was started, as the system tells it; a reused pid has another. Undefined if there is none. */
+/** The system's start time of a process, which tells a reused pid apart. Undefined if there is none. */
 export function processStart(pid: number): string | undefined {
   try {
     if (process.platform === "linux") {
@@ -35,7 +35,7 @@ const ps = (pid: number, column: string) =>
     stdio: ["ignore", "pipe", "ignore"],
   }).trim()
 
-/** Every process with its parent and its command line, where there is no /proc to look into. */
+/** Every process with its parent and command line, for systems without /proc. */
 export function processTable(): Map<number, { parent: number; command: string }> {
   const table = new Map<number, { parent: number; command: string }>()
   try {
@@ -49,7 +49,7 @@ export function processTable(): Map<number, { parent: number; command: string }>
       if (pid !== undefined) table.set(Number(pid), { parent: Number(parent), command: command! })
     }
   } catch {
-    // Without it nothing is known of them.
+    // Then the ancestors stay unknown.
   }
   return table
 }

@@ -2,7 +2,7 @@ import { Failure } from "../../domain/failure.ts"
 import type { Call } from "../../operations/invoke.ts"
 import type { Log } from "./log.ts"
 
-/** What is not a Failure is a bug, and the log must have it whole. */
+/** Anything but a Failure is a bug, and is logged in full. */
 export function reporting(call: Call, log: Log): Call {
   return async (name, input, caller) => {
     try {

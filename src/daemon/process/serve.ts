@@ -52,7 +52,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     startedAt,
   }
   let httpTrouble: string | undefined
-  /** Dies with this process: whoever takes the port later can do nothing with it. */
+  /** Dies with this process: useless to whoever takes the port later. */
   const sessionKey = randomBytes(32).toString("base64url")
   let stop = () => {}
   const stopped = new Promise<void>((resolve) => {
@@ -100,7 +100,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   onSocket.on("upgrade", program.streams.onUpgrade)
   let onHttp: Server | undefined
   if (config.http.enabled) {
-    // A name that the owner's proxy is reached by, or this very address: another port of loopback may be anybody's.
+    // The proxy's host names, or exactly this address: another loopback port may belong to anyone.
     const isOwnOrigin = (origin: string) =>
       origin === originOf(registration.url) || config.http.hosts.includes(URL.parse(origin)?.hostname ?? "")
     const hosts = [...LOOPBACK, config.http.host, ...config.http.hosts].map((name) => name.toLowerCase())
@@ -115,7 +115,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
       )
       registration = { ...registration, url: urlOf(onHttp, config) }
     } catch (error) {
-      // The socket serves everything; a taken port must not keep people from their sessions.
+      // The socket serves everything, so a port in use is not fatal.
       httpTrouble = `port ${config.http.port} cannot be used (${(error as NodeJS.ErrnoException).code ?? error}); set http.port`
       log.warn({ err: error }, "HTTP is off")
     }
@@ -125,7 +125,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   writeRegistration(home, registration)
   log.info({ socket: home.socket, http: registration.url ?? httpTrouble ?? "off" }, "ready")
 
-  // A disk that is full or cannot be read for a while ends nobody's sessions: it is tried again.
+  // A full or unreadable disk ends no sessions: retry.
   void superviseLoop({
     name: "data directory check",
     signal: ending.signal,
@@ -156,7 +156,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
         run: () => {
           // Closing deletes the file by name; in a recreated data directory it is another daemon's.
           const closed = lock.isInPlace() ? closeServer(onSocket) : undefined
-          // A server is closed when its last connection is, and agents keep theirs for as long as they live.
+          // A server closes with its last connection, and agents keep theirs open.
           program.streams.close()
           program.endWaiting()
           return closed
@@ -173,7 +173,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
 }
 
 async function listenOnSocket(app: Hono, path: string): Promise<Server> {
-  // The lock is held, so whatever lies here was left behind.
+  // We hold the lock, so an existing socket is stale.
   rmSync(path, { force: true })
   const before = process.umask(0o177)
   try {

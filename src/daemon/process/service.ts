@@ -13,7 +13,7 @@ import { type Home, prepareHome } from "./home.ts"
 export interface ServiceState {
   manager: string
   path: string
-  /** Its file is as this program would write it now. */
+  /** Whether its file is what this program would write now. */
   file: "there" | "other" | "none"
   isReachable: boolean
   isActive: boolean
@@ -22,7 +22,7 @@ export interface ServiceState {
 export interface ServiceChange {
   path: string
   isChanged: boolean
-  /** What was run, or has to be run by hand where the manager does not answer. */
+  /** The commands that were run, or that the user must run if the manager does not answer. */
   commands: string[]
   isReachable: boolean
   isRunning: boolean
@@ -31,7 +31,7 @@ export interface ServiceChange {
 
 const ANSWER_MS = 15_000
 
-/** Keeps the daemon running from login on, by the system's own means. */
+/** Runs the daemon from login on, through the system's service manager. */
 export function makeService(home: Home, environment: Environment) {
   const { machine } = environment
   const usual = join(environment.homeDir, ".throughline")
@@ -50,7 +50,7 @@ export function makeService(home: Home, environment: Environment) {
   const all = async (commands: ServiceManager["begin"]) => {
     for (const command of commands) {
       const { code, stderr, stdout } = await manager.run(command)
-      // That it is loaded already, or was not, is no trouble: the command behind it says how it stands.
+      // Already loaded or not loaded is fine: the next command decides.
       if (code !== 0 && !PASSING.test(command.join(" ")))
         throw new Failure("service_failed", `\`${command.join(" ")}\` ended with ${code}: ${(stderr || stdout).trim()}`)
     }
@@ -58,7 +58,7 @@ export function makeService(home: Home, environment: Environment) {
   const typed = (commands: ServiceManager["begin"]) => commands.map((command) => command.join(" "))
 
   return {
-    /** What would stand in the file; and whether it does already. */
+    /** The file's content, and whether it would change. */
     plan: () => ({ path: manager.path, text, isChanged: ours() !== text }),
     async state(): Promise<ServiceState> {
       const before = there()
@@ -79,7 +79,7 @@ export function makeService(home: Home, environment: Environment) {
       const change = { path: manager.path, isChanged, commands: typed(manager.begin), isReachable }
       if (!isReachable) return { ...change, isRunning: (await runningDaemon(home)) !== undefined, notes: [] }
       if (isChanged || !(await manager.isActive())) {
-        // The one that runs was started by hand, or by an agent: the manager can only look after its own.
+        // A daemon started by hand or by an agent is outside the manager's control.
         await stopDaemon(home)
         await all(manager.begin)
       }
@@ -88,7 +88,7 @@ export function makeService(home: Home, environment: Environment) {
       const silent = `No answer yet. See: ${manager.logs}`
       return { ...change, isRunning, notes: [...(isRunning ? [] : [silent]), ...(hint === undefined ? [] : [hint])] }
     },
-    /** So that it reads its settings anew; false where it is not kept running by this. */
+    /** Restarts it to reload the settings; false if no service manages it. */
     async restart(): Promise<boolean> {
       if (there() === undefined || !(await manager.isReachable()) || !(await manager.isActive())) return false
       await all(manager.begin)
@@ -109,7 +109,7 @@ export function makeService(home: Home, environment: Environment) {
 
 const PASSING = /^launchctl (bootstrap|bootout)|^systemctl --user disable/
 
-/** What agents and their programs are found by, and how the network is reached. Settings belong into config.json. */
+/** What finding agents and reaching the network needs. Settings belong in config.json. */
 const TAKEN = [
   "PATH",
   "LANG",

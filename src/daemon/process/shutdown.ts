@@ -7,7 +7,7 @@ export interface ShutdownStep {
 
 const STEP_MS = 5_000
 
-/** Runs every step, in order, whatever the ones before it did; a step that hangs is left behind. */
+/** Runs every step in order, even after a failure; a hanging step is abandoned. */
 export async function shutdown(steps: ShutdownStep[], log: Log): Promise<void> {
   for (const { name, run } of steps) {
     let timer: NodeJS.Timeout | undefined

@@ -13,7 +13,7 @@ export const INDEXER_LIMITS: ResourceLimits = {
   maxYoungGenerationSizeMb: SEMI_SPACE_MB * 3,
 }
 
-/** The daemon's flag for its own heap goes before a thread's limits. It is read when a thread begins, and at no other time. */
+/** The process's flag overrides a thread's limits. V8 reads it only when a thread starts. */
 const SEMI_SPACE = "--max-semi-space-size"
 const ownFlag = process.execArgv.find((flag) => flag.startsWith(SEMI_SPACE)) ?? `${SEMI_SPACE}=0`
 

@@ -10,7 +10,7 @@ import type { Registration } from "../wiring/registration.ts"
 import type { Bugs } from "./bugs.ts"
 import { damagedFiles, type Home } from "./home.ts"
 
-/** What the daemon does and keeps, in figures. */
+/** The answer of `throughline status`. */
 export async function statusOf({
   store,
   recall,
@@ -66,7 +66,7 @@ export async function statusOf({
   }
 }
 
-/** Without the database, what is known without it. */
+/** Without the database, only its place and the error. */
 async function storeFacts(store: Store): Promise<SystemStatus["store"]> {
   try {
     return await store.facts()

@@ -14,7 +14,7 @@ interface Parts {
 
 const SWEEP_MS = HOUR_MS
 
-/** The store's housekeeping: what nobody asks for, and nobody waits for. */
+/** The store's background maintenance. */
 export function upkeep({ store, sessions, config, log }: Parts, signal: AbortSignal): Promise<void>[] {
   const archiving = superviseLoop({
     name: "session archiving",

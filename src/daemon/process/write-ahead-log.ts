@@ -10,7 +10,7 @@ interface Options {
 
 /** docs/privacy.md promises ten seconds at rest. */
 const LOOK_MS = 1_000
-/** Under a steady stream of writes it is not emptied more often than this. */
+/** Emptied at most this often under steady writes. */
 const MOST_WAIT_MS = 8_000
 
 /**

@@ -1,4 +1,4 @@
-/** What agents' hooks are answered with. */
+/** The answers to agents' hooks. */
 import type { HookIntake, KeptHook } from "../../capture/store/intake.ts"
 import { hookPayload, type SentHook } from "../../domain/hook.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
@@ -6,11 +6,11 @@ import type { HookApprovals } from "../../permissions/asking.ts"
 import type { ReachModule } from "../../queue/module.ts"
 import type { MissedStarts } from "./missed-starts.ts"
 export interface AgentHooks {
-  /** Resolves when what a hook said is kept, with what the hook is to print; the signal says that it no longer listens. */
+  /** Resolves once the event is stored, with the text to print. Aborted when the hook no longer listens. */
   onHook(sent: SentHook, signal?: AbortSignal): Promise<string | undefined>
-  /** A hook waits: a text to wake its agent with, null when nothing is to come, undefined when it is to ask again. */
+  /** A long poll: a text that wakes the agent, null to stop, undefined to poll again. */
   onWait(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
-  /** A hook asks for a person's word: it, null when none is to come, undefined when it is to come and wait. */
+  /** An approval request: the decision, null if there will be none, undefined to wait for it. */
   onAsk: HookApprovals["ask"]
 }
 
@@ -23,7 +23,7 @@ interface Deps {
   asking: HookApprovals
 }
 
-/** As Claude Code and Codex call it, Gemini CLI, and opencode. */
+/** The event's name in Claude Code and Codex, Gemini CLI, and opencode. */
 const PROMPT = /^(?:UserPromptSubmit|BeforeAgent|chat\.message)$/
 
 export function agentHooks({ agents, intake, composeStartContext, missed, reach, asking }: Deps): AgentHooks {
@@ -37,7 +37,7 @@ export function agentHooks({ agents, intake, composeStartContext, missed, reach,
       const start = promptContext && PROMPT.test(heard.event.name) ? missed.take(heard) : undefined
       const late = start && (await composeStartContext({ platform: sent.platform, ...start }))
       const said = late ?? (startContext && (await composeStartContext({ platform: sent.platform, ...heard })))
-      // Nobody reads it now: the next prompt is told.
+      // The hook is gone: the next prompt gets it.
       if (said !== undefined && signal?.aborted) missed.add(start ?? heard)
       if (late !== undefined) return promptContext!(late)
       if (said !== undefined) return startContext!(said)

@@ -5,9 +5,9 @@ import { Failure } from "../../domain/failure.ts"
 import { agentOf, type Environment } from "../process/environment.ts"
 import { parentOf, processTable } from "../process/process-identity.ts"
 
-/** What runs a script, whose name is the first word that is no option. */
+/** Interpreters; the first argument that is not an option is the script. */
 const INTERPRETER = /^(?:node|nodejs|bun|deno|python\d*(?:\.\d+)?|sh|bash|zsh|dash)$/
-/** Options of theirs whose value is the next word. */
+/** Interpreter options that take a separate value. */
 const WITH_VALUE = /^(?:-[rCWXo]|--(?:require|import|loader|experimental-loader|conditions|env-file|preload|config))$/
 const NO_SCRIPT = new Set(["run", "x", "exec"])
 const MOST_ANCESTORS = 64
@@ -25,7 +25,7 @@ export function agentAbove(pid: number): string | undefined {
   return undefined
 }
 
-/** For commands that are no operations: they change what runs or what is set, and need no daemon that could refuse. */
+/** For owner-only commands that are not operations, which no daemon can refuse. */
 export function refuseAgents({ agent }: Pick<Environment, "agent">, command: string): void {
   if (agent.shell === undefined) return
   throw new Failure(
@@ -57,7 +57,7 @@ function fromProc(pid: number): Ancestor[] {
   return found
 }
 
-/** A process of another user keeps its own to itself. */
+/** Processes of other users are unreadable. */
 function wordsOf(pid: number, file: "environ" | "cmdline"): string[] {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8").split("\0").filter(Boolean)
@@ -69,7 +69,7 @@ function wordsOf(pid: number, file: "environ" | "cmdline"): string[] {
 const splitAt = (word: string, at: number): [string, string] =>
   at < 0 ? [word, ""] : [word.slice(0, at), word.slice(at + 1)]
 
-/** Elsewhere the environment of another process cannot be read: its name has to do. */
+/** Without /proc the environment is unreadable, so only the command line counts. */
 function fromPs(pid: number): Ancestor[] {
   const table = processTable()
   const found: Ancestor[] = []
@@ -85,7 +85,7 @@ function programOf([program = "", ...words]: readonly string[]): string | undefi
   return Object.hasOwn(AGENT_PROGRAMS, known) ? AGENT_PROGRAMS[known] : undefined
 }
 
-/** Some agents start themselves again with options for the interpreter. */
+/** Some agents re-execute themselves with interpreter options. */
 function scriptOf(words: readonly string[]): string {
   for (let n = 0; n < words.length; n++) {
     const word = words[n]!

@@ -22,7 +22,7 @@ interface Parts {
   log: Log
 }
 
-/** What agents ask of people who are elsewhere, by their hooks and by lines of their platforms. */
+/** Approval requests from agents' hooks and protocols. */
 export function openAsking(parts: Parts): HookApprovals & { run(signal: AbortSignal): Promise<void> } {
   const { store, permits, live, intake, roster, config, machine, log } = parts
   const shared = {
@@ -37,7 +37,7 @@ export function openAsking(parts: Parts): HookApprovals & { run(signal: AbortSig
   return { ...makeAsking({ ...shared, live, processStart, receive: intake.receive }), run: lines.run }
 }
 
-/** Whether a question would be shown to somebody who may answer it. */
+/** Whether anyone who may answer would see a question. */
 async function isReached(
   store: Store,
   { token, mirror, approvals, users }: Config["telegram"],

@@ -16,7 +16,7 @@ export interface AuditingDeps {
   log: { warn(data: object, message: string): void }
 }
 
-/** What operations write into the audit, and its reading, which first takes in what commands recorded. */
+/** Writing and reading the audit; a read first imports what commands recorded. */
 export async function openAuditing({ home, store, clock, permits, redact, log }: AuditingDeps): Promise<{
   audit: Services["audit"]
   permits: Permits
@@ -25,10 +25,10 @@ export async function openAuditing({ home, store, clock, permits, redact, log }:
     takeInCommands(home, store.audit.addOnce, (path, err) =>
       log.warn({ path, err }, "a command's record is unreadable"),
     )
-  // A full disk must not keep the daemon from starting: the next reading of the audit tries again.
+  // A full disk must not block the start: the next read retries.
   await takeIn().catch((err: unknown) => log.warn({ err }, "what commands recorded is not in the audit yet"))
   return {
-    // A parameter may hold a secret, also where nobody expects one.
+    // Any parameter may contain a secret.
     audit: ({ data, ...entry }) =>
       store.audit.add({ atMs: clock.nowMs(), ...entry, data: redactInside(data, (text) => redact(text, null)) }),
     permits: {

@@ -6,7 +6,7 @@ import { makePairing } from "../../messenger/inbound/pairing.ts"
 import { type BotModule, makeBotModule } from "../../messenger/module.ts"
 import type { Config } from "../config/settings.ts"
 
-/** What there is to ask of the bot that the configuration names, if it names one. */
+/** The configured bot, if there is one. */
 export async function openBot({
   store,
   clock,

@@ -29,7 +29,7 @@ export interface OpenChannel {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Builds how sessions are reached by the bot that the configuration names; without one, nothing. */
+/** Connects sessions to the configured bot; does nothing without one. */
 export async function openChannel(parts: {
   store: Store
   clock: Clock
@@ -45,15 +45,15 @@ export async function openChannel(parts: {
 }): Promise<OpenChannel> {
   const { store, clock, config, log, roster, environment, reach, watching, panes, permits } = parts
   const { token, apiRoot, chat, users, transcriber: command } = config.telegram
-  // It follows without a bot too: what happens before there is one is no news when there is.
+  // The consumer advances without a bot too, so that a new bot does not replay old events.
   if (token === undefined) return { consumers: [{ name: MIRROR, after: async () => {} }], run: async () => {} }
 
-  // Loaded when there is a bot: without one the daemon is spared its memory.
+  // Loaded on demand, to save memory without a bot.
   const { telegramChannel } = await import("../../adapters/telegram/telegram.ts")
   const channel = telegramChannel({ token, apiRoot })
   const botId = token.split(":")[0]!
   const host = hostname()
-  // Homes of two machines may have the same path.
+  // Two machines may use the same path.
   const home = `${host}:${parts.home.dir}`
   const redact = redactorOf(config.capture)
   const onTrouble = (err: unknown, what: string) => log.warn({ err, what }, "something went wrong with Telegram")
@@ -75,7 +75,7 @@ export async function openChannel(parts: {
     onTrouble,
   })
   const chats = makeTeamChats({ roster, channel: channel.id, chat })
-  /** For sessions of teams that have no chat, and of no team. */
+  /** For sessions whose team has no chat, or that have no team. */
   const common = async (tx: Store) => {
     const group = chat === undefined ? undefined : await tx.topics.chatNow(channel.id, chat)
     const chatId = group ?? users[0] ?? (await tx.people.list(channel.id))[0]?.userId

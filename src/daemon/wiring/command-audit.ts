@@ -32,7 +32,7 @@ export function recordCommand(
   const { shell } = environment.agent
   const who = shell === undefined ? OWNER : `the shell of an agent (${shell})`
   const atMs = Date.now()
-  // The id makes it the only one of its kind: taken in twice, it is one row. Sorted by it, the oldest is taken in first.
+  // The id makes the import idempotent, and sorting by it keeps the order.
   const id = newTimedId(atMs)
   const entry: Entry = { atMs, who, what, data: { via: "terminal", ...data, recordId: id } }
   prepareHome(home)
@@ -44,7 +44,7 @@ export function recordCommand(
   }
 }
 
-/** Takes in what commands recorded. A file goes once its row is stored; what cannot be read stays, and is reported. */
+/** Imports the commands' records. A file is removed once its row is stored; unreadable ones stay and are reported. */
 export async function takeInCommands(
   home: Home,
   addOnce: (entry: Entry) => Promise<void>,
@@ -55,7 +55,7 @@ export async function takeInCommands(
     let entry: Entry | undefined
     try {
       const text = bytesOrNull(path, { ours: "alone", maxBytes: MOST_BYTES })?.toString("utf8").trim()
-      // Gone already: another call took it in. Empty: forgotten, or cut off before anything was done.
+      // Missing: already imported. Empty: forgotten, or cut off before anything was done.
       if (text) entry = ENTRY.parse(JSON.parse(text))
     } catch (error) {
       onUnreadable(path, error)

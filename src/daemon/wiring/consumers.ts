@@ -4,9 +4,9 @@ import { makeBell } from "../../lib/bell.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import type { Log } from "../process/log.ts"
 
-/** Small enough that a call which waits for the store behind a batch waits for milliseconds. */
+/** Small enough that a call behind a batch waits only milliseconds. */
 const BATCH = 200
-/** Gathers what comes in a burst into one transaction. */
+/** Combines a burst into one transaction. */
 const GATHER_MS = 50
 /** Wake-ups make it fast; this makes it right when one is lost. */
 const POLL_MS = 2_000

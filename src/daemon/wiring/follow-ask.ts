@@ -8,12 +8,12 @@ import { type AskView, askTextForPeople } from "../../operations/teams-ask.ts"
 import { isAtTerminal } from "../commands/terminal.ts"
 import { askPerson } from "./watch-permissions.ts"
 
-/** Short, so that what the agent asks of the person is shown soon. */
+/** Short, so that the agent's requests appear soon. */
 const WAIT_MS = 1_000
 const UNSETTLED = ["queued", "delivered", "seen", "running"]
-/** As of an agent that failed. */
+/** The exit code of a failed agent. */
 const FAILED_EXIT = 6
-/** As a shell says it of a program that was ended by Ctrl-C. */
+/** A shell's exit code for Ctrl-C. */
 const INTERRUPTED_EXIT = 130
 
 type Page = z.output<typeof AskView> & { text: string; at: number; doing?: string }
@@ -24,7 +24,7 @@ interface FollowOptions {
   input: Record<string, unknown>
 }
 
-/** Asks, and prints the answer as it is written. A daemon that is away for a while is waited for: the question outlives it. */
+/** Asks, and streams the answer. Survives a daemon restart, as the question does. */
 export async function followAsk({ call, caller, input }: FollowOptions): Promise<void> {
   const untilMs = performance.now() + (typeof input.timeout === "number" ? input.timeout : Number.POSITIVE_INFINITY)
   const { messageId } = (await call("teams_ask", { ...input, timeout: 0 }, caller)) as { messageId: string }
@@ -76,7 +76,7 @@ async function follow(
       process.stdout.write(`${printed === "" ? "" : "\n"}${visible(askTextForPeople(page))}\n`)
       return
     }
-    // What was found in the agent's records, or said before anybody watched, was not streamed.
+    // Text from the agent's records, or from before the stream began, was not streamed.
     const isWhole = page.answer !== undefined && printed.trimEnd().endsWith(page.answer.trimEnd())
     if (page.status === "done") process.stdout.write(isWhole ? "\n" : `${visible(askTextForPeople(page))}\n`)
     else {
@@ -87,14 +87,14 @@ async function follow(
   }
 }
 
-/** What the agent may do only when a person says so: asked where there is a terminal, otherwise said how to answer it. */
+/** Prompts for pending approvals in a terminal; otherwise prints how to answer them. */
 async function showPending(
   ids: readonly string[],
   { call, caller, onInterrupt }: { call: Call; caller: Caller; onInterrupt: () => void },
 ): Promise<void> {
   const { permissions } = (await call("permissions.list", {}, caller)) as { permissions: PermissionView[] }
   for (const view of permissions.filter(({ id }) => ids.includes(id))) {
-    // A command that an agent runs is not the person's own word, whatever it runs in.
+    // A command that an agent runs never speaks for the person.
     if (isAtTerminal() && caller.agentShell === undefined) await askPerson(view, { call, caller, onInterrupt })
     else note(`The agent needs a person:\n${permissionText(view)}`)
   }

@@ -13,7 +13,7 @@ interface Page {
   has_more: boolean
 }
 
-/** Prints what is new of a team as it comes. A daemon that is away for a while is waited for: the cursor outlives it. */
+/** Prints a team's updates as they arrive. Survives a daemon restart, as the cursor does. */
 export async function followUpdates({
   call,
   caller,

@@ -9,7 +9,7 @@ interface Deps {
   host: string
 }
 
-/** So many connections are remembered; one that was forgotten is looked up again. */
+/** Remembered connections; a forgotten one is looked up again. */
 const MOST_KNOWN = 1_000
 
 /**
@@ -25,7 +25,7 @@ export function knownByProcess({ store, clients, host }: Deps, call: Call): Call
     if (platforms.length === 0) return undefined
     const run = await store.runs.at({ host, pid: agentPid })
     const own = run && platforms.includes(run.platform) ? `${run.platform}:${run.nativeId}` : undefined
-    // What it chose before its agent's hooks were heard stays its own.
+    // A binding from before the agent's first hook stays.
     return (await store.bindings.get(key)) ? key : own
   }
 

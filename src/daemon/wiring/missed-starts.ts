@@ -4,11 +4,11 @@ import type { Clock } from "../../lib/clock.ts"
 
 export interface MissedStarts {
   add(spooled: KeptHook): void
-  /** The start of the session that this event is of, if it was missed. */
+  /** The missed start of this event's session, if any. */
   take(heard: KeptHook): KeptHook | undefined
 }
 
-/** Whoever works for longer without an answer has found out by themselves. */
+/** After this long the context is no longer useful. */
 const RECENT_MS = 30 * 60 * 1000
 const MOST = 500
 
@@ -19,7 +19,7 @@ export function makeMissedStarts(clock: Clock, onMissed: () => void): MissedStar
   return {
     add(spooled) {
       const { sent, event } = spooled
-      // Sub-agents are told by their parents. One that has ended may be resumed, and was told nothing yet.
+      // Sub-agents get context from their parents. An ended session may be resumed, and has had none.
       if (event.sessionId === undefined || event.parent?.kind === "subagent") return
       if (event.start !== undefined && event.start !== "resume" && clock.nowMs() - sent.atMs < RECENT_MS) {
         starts.delete(keyOf(spooled))

@@ -19,7 +19,7 @@ interface Parts {
   log: Log
 }
 
-/** Pairs are looked after by the same means that people have: nothing happens to them that could not be asked for. */
+/** Maintenance of pairs uses the same operations as people do. */
 export function maintenanceOf({ store, clock, config, teams, records, log }: Parts): Maintenance {
   return makeMaintenance({
     store,
@@ -34,7 +34,7 @@ export function maintenanceOf({ store, clock, config, teams, records, log }: Par
   })
 }
 
-/** A messenger hands out again what it was not told to be taken, for a day. */
+/** A messenger redelivers unconfirmed updates for a day. */
 const HANDED_OUT_MS = 2 * DAY_MS
 
 /** The configured time, and at least as long as a key can be used again: by pending messages, duplicates and open approvals. */
@@ -49,7 +49,7 @@ export function keepDeliveriesMs({ queue, permissions }: Pick<Config, "queue" | 
 const OWNER: Caller = { surface: "cli" }
 
 export function pairKeeper({ teams, records }: Pick<Parts, "teams" | "records">): PairKeeper {
-  /** What a person has open is theirs: a second process on it would write into the same conversation. */
+  /** A session that a person has open is theirs: a second process would write to the same conversation. */
   const isOpen = async ({ platform, nativeId }: Pair) =>
     nativeId !== null && (await records.isOpenElsewhere(platform, nativeId))
   const control = (operation: ControlCommand["operation"], pair: Pair) =>
@@ -61,7 +61,7 @@ export function pairKeeper({ teams, records }: Pick<Parts, "teams" | "records">)
     } catch (error) {
       if (!(error instanceof Failure)) throw error
       if (error.code === "agent_busy") return "busy"
-      // Its agent has no such command, or one of the two is no team any more.
+      // The agent lacks the command, or one of the two teams was removed.
       if (error.code === "bad_input") return "unable"
       throw error
     }
@@ -73,7 +73,7 @@ export function pairKeeper({ teams, records }: Pick<Parts, "teams" | "records">)
       const brief = pair.nativeId === null ? undefined : await records.briefOf(pair.nativeId)
       return brief === undefined ? "unable" : attempt(() => teams.whileAsleep(pair, mark))
     },
-    // A process whose team is gone is ended by the pool.
+    // The pool ends processes of removed teams.
     rest: async (pair) => ((await control("sleep", pair)) === "busy" ? "busy" : "done"),
   }
 }

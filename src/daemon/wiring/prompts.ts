@@ -2,9 +2,9 @@ import { styleText } from "node:util"
 import { createPrompt, isDownKey, isEnterKey, isUpKey, useKeypress, useState } from "@inquirer/core"
 import { Failure } from "../../domain/failure.ts"
 
-/** What a wizard asks with. Leaving by Ctrl-C is a Failure, so that nothing half is written. */
+/** Prompts of a wizard. Ctrl-C is a Failure, so that nothing is half written. */
 export interface Prompts {
-  /** What `check` answers is what is wrong with it. */
+  /** `check` returns what is wrong. */
   ask(question: string, options?: { isSecret?: boolean; check?: (text: string) => string | undefined }): Promise<string>
   choose<T extends string>(question: string, choices: readonly { id: T; label: string }[]): Promise<T>
 }
@@ -31,7 +31,7 @@ const askPrompt = createPrompt<string, Asking>(({ question, isSecret, check }, d
     }
     const trouble = check?.(typed.trim())
     if (trouble !== undefined) {
-      // What was typed stays, to be corrected.
+      // The input stays, to be corrected.
       readline.write(typed)
       return setWrong(trouble)
     }

@@ -3,7 +3,7 @@ import { readText } from "../../lib/untrusted-file.ts"
 import { replaceFile } from "../../lib/untrusted-write.ts"
 import { type Home, isSocketOurs } from "../process/home.ts"
 
-/** What a running daemon says of itself, for clients to find it. */
+/** How clients find the running daemon. */
 export interface Registration {
   id: string
   version: string
@@ -14,7 +14,7 @@ export interface Registration {
   startedAt: string
 }
 
-/** A half-written or foreign file counts as none, and so does one that sends us to another user's socket. */
+/** Ignores a half-written or foreign file, or one that points to another user's socket. */
 export function readRegistration(home: Home): Registration | undefined {
   try {
     const found: unknown = JSON.parse(readText(home.registration, { ours: "alone" }))
@@ -32,7 +32,7 @@ export function removeRegistration(home: Home, id: string): void {
   if (readRegistration(home)?.id === id) rmSync(home.registration, { force: true })
 }
 
-/** By hand, because every client reads one and most need no schema library otherwise. */
+/** Checked by hand: every client reads it, and most need no schema library. */
 function isRegistration(found: unknown): found is Registration {
   const { pid, ...texts } = (found ?? {}) as Partial<Registration>
   const needed = [texts.id, texts.version, texts.processStart, texts.socket, texts.startedAt]

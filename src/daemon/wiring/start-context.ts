@@ -22,12 +22,12 @@ interface Deps {
   store: Store
   roster: Roster
   host: string
-  /** Where the project stood, as far as the settings allow. */
+  /** The project's brief, if the settings allow it. */
   brief(begun: Begun): Promise<string | undefined>
-  /** What teams were told meanwhile; what is handed out is not handed out again. */
+  /** Unread notices of a team; each is returned once. */
   notices(team: string, nativeSession: string | undefined): Promise<{ text: string }[]>
   isAlive(pid: number): boolean
-  /** What the file in a project's folder says of a task. */
+  /** The task file in a project's folder. */
   taskFile(projectDir: string): TaskFile | undefined
   onTrouble(error: unknown, what: string): void
 }
@@ -37,13 +37,13 @@ const MOST_CHARS = 8_900
 const TASK_CHARS = 1_500
 const LISTED = 10
 const WORDS_CHARS = 120
-/** Those that know nothing of before. One that is resumed, forked or compacted has it in its own conversation. */
+/** Starts without context. Resumed, forked and compacted sessions have it in their own conversation. */
 const BLIND_STARTS = new Set(["startup", "clear"])
 
 /** What a session that begins is told: what the last one was doing, what waits for its team, where the project stood. */
 export function makeStartContext(deps: Deps): (begun: Begun) => Promise<string | undefined> {
   const parts = [
-    // First, so that nothing of them is cut off: they are not told again.
+    // First, so that none is cut off: notices are shown only once.
     { say: noticesOf, what: "its team's notices", needsPerson: true },
     { say: taskOf, what: "its last task", needsPerson: true },
     { say: mailOf, what: "its pending messages", needsPerson: true },
@@ -53,9 +53,9 @@ export function makeStartContext(deps: Deps): (begun: Begun) => Promise<string |
     const said: string[] = []
     const isAlone = await hasNobody(deps.store, begun).catch(() => false)
     for (const { say, what, needsPerson } of parts) {
-      // A notice that is told once, or a question to the owner, is lost on a session at which nobody sits.
+      // Unattended sessions must not consume one-time notices or questions to the owner.
       if (needsPerson && isAlone) continue
-      // What was said is kept; that nothing can be answered to it is no failure of the hook.
+      // The event is stored; a missing part of the answer must not fail the hook.
       const text = await say(deps, begun).catch((error: unknown) => {
         deps.onTrouble(error, `a new session did not get ${what}`)
         return undefined
@@ -66,7 +66,7 @@ export function makeStartContext(deps: Deps): (begun: Begun) => Promise<string |
   }
 }
 
-/** Print mode, an agent that was started for a question of another team, a sub-agent. */
+/** Print mode, agents started for another team's question, and sub-agents. */
 async function hasNobody(store: Store, { event, sent }: Begun): Promise<boolean> {
   if (event.details.agent_id !== undefined || event.parent?.kind === "subagent") return true
   if (isUnattended({ env: sent?.env, unattended: event.details.unattended })) return true
@@ -83,12 +83,12 @@ async function taskOf(deps: Deps, begun: Begun) {
   if (isEmpty || state.nativeSessionId === event.sessionId) return undefined
   const session = await store.sessions.byNative(platform, state.nativeSessionId)
   const last = session && (await store.runs.ofSession(session.id)).findLast((run) => run.host === host)
-  // Two at work side by side: that one needs nobody to go on for it.
+  // The other session is still working, so there is nothing to resume.
   const isAtWork = last !== undefined && last.endedAtMs === null && last.pid > 0 && last.pid !== event.pid
   return isAtWork && isAlive(last.pid) ? undefined : taskText(state)
 }
 
-/** Only after a restart of a team's session: a repository that was just cloned may have brought the file. */
+/** Only after a restart of a team's session: a fresh clone may have brought the file. */
 async function fileOf({ store, roster, taskFile }: Deps, begun: Begun) {
   const { sessionId } = begun.event
   for (const { name, projectDir } of teamsAt(roster, begun)) {
@@ -143,7 +143,7 @@ async function mailOf({ store, roster }: Deps, begun: Begun) {
   return texts.length === 0 ? undefined : texts.join("\n\n")
 }
 
-/** Those whose agent it is, if it knows nothing of before. */
+/** Teams whose agent this is, if the session starts without context. */
 function teamsAt(roster: Roster, { platform, event }: Begun): Team[] {
   if (!isBlind(event) || event.cwd === undefined) return []
   const above = roster.at(event.cwd)
@@ -167,7 +167,7 @@ function mailText(team: Team, messages: Delivery[]): string {
 
 const isBlind = ({ start }: HookEvent) => start !== undefined && BLIND_STARTS.has(start)
 
-/** At the end of a line: the brief comes last, and can be asked for. */
+/** Cuts at the end of a line; the brief comes last and can be fetched. */
 function cut(text: string): string {
   if (text.length <= MOST_CHARS) return text
   const whole = text.slice(0, MOST_CHARS)

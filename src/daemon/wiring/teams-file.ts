@@ -8,7 +8,7 @@ import { readConfig, valueAt } from "../config/config.ts"
 import { ConfigSchema } from "../config/settings.ts"
 import { TEAM_NAME, TeamSettingSchema } from "../config/team-settings.ts"
 
-/** The teams in config.json. Nothing else of it is touched, and a file that is malformed not at all. */
+/** The teams in config.json. Leaves everything else, and a malformed file, unchanged. */
 export function teamsFile(path: string, read: TeamsFile["read"]): TeamsFile {
   return {
     read,

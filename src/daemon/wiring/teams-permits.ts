@@ -33,7 +33,7 @@ interface PermitsParts {
   log: Log
 }
 
-/** How agents that work for a pair ask. A session that capture has not seen yet is met, so that it has a place in messengers. */
+/** Approval requests of pairs' agents. Registers a session that capture has not seen yet, so messengers have a topic for it. */
 export function permitFor(
   permits: Permits,
   { store, roster, meet }: { store: Store; roster: Pick<Roster, "byName">; meet: HookIntake["meet"] },

@@ -14,10 +14,10 @@ import { PAIR } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
 
 const BRIEF_TOKENS = 2_000
-/** Of those that are older nobody is told. */
+/** Older ones are ignored. */
 const MOST_SESSIONS = 500
 
-/** What the modules beside it know of the sessions that teams have with each other. */
+/** What other modules know about teams' sessions. */
 export function teamsRecords({
   store,
   capture,
@@ -56,21 +56,21 @@ export function teamsRecords({
       try {
         const dirs = await capture.ownRecords.dirsOf(platform, nativeId, { sinceMs, isEnough: isInside })
         if (!dirs) return "gone"
-        // Not every agent writes down where it works.
+        // Not every agent records its folder.
         return dirs.length === 0 || dirs.some(isInside) ? "here" : "elsewhere"
       } catch {
         return undefined
       }
     },
     async sessionsIn(platform, projectDir) {
-      // A folder that is not there now has nobody in it.
+      // A missing folder has no sessions.
       const project = await projects.find(projectDir).then(
         (found) => found.project,
         () => undefined,
       )
       if (!project) return []
       const filter = { projectId: project.id, platform, subagents: false, empty: false, limit: MOST_SESSIONS }
-      // Of a project there may be many folders, and each agent works in its own.
+      // A project may have several folders, each with its own agent.
       const isHere = ({ projectPath }: Session) => projectPath !== null && realOr(projectPath) === projectDir
       return (await store.sessions.list(filter)).filter(isHere)
     },
@@ -80,9 +80,9 @@ export function teamsRecords({
     },
     async isOpenElsewhere(platform, nativeId) {
       const session = await store.sessions.byNative(platform, nativeId)
-      // As it is this moment: where nobody has it open, a process of our own is started on it.
+      // Must be current: if no one has it open, we start our own process on it.
       const agent = session && (await live.ofSession(session.id, { isFresh: true }))
-      // One that a daemon before this one left behind has nobody at it, and is waited for by who recovers it.
+      // An unattended leftover of an earlier daemon is handled by recovery.
       return agent !== undefined && agent.status !== "gone" && !agent.isUnattended
     },
     async sendTo(sessionId, { key, ...said }) {
@@ -100,7 +100,7 @@ export function teamsRecords({
   }
 }
 
-/** Our own server, as an agent starts it that is started for a team. */
+/** Our MCP server, as an agent of a team starts it. */
 export function ownServer({ dir }: Home): TeamsDeps["mcp"] {
   const { node, entry } = ownProgram()
   return (pair) => ({

@@ -9,7 +9,7 @@ import { isAtTerminal } from "../commands/terminal.ts"
 
 const ASK_MS = 500
 
-/** Shows each question as it comes and asks for the answer, until Ctrl-C. One that is answered elsewhere goes away. */
+/** Prompts for each request until Ctrl-C. A request answered elsewhere disappears. */
 export async function watchPermissions({ call, caller }: { call: Call; caller: Caller }): Promise<never> {
   if (!isAtTerminal()) throw new Failure("bad_input", "--watch needs a terminal", { parameter: "watch" })
   const left = new Set<string>()
@@ -27,7 +27,7 @@ export async function watchPermissions({ call, caller }: { call: Call; caller: C
   }
 }
 
-/** Shows what an agent asks, takes the answer, and passes it on. `onInterrupt` runs when the person presses Ctrl-C. */
+/** Shows a request and submits the answer. `onInterrupt` runs on Ctrl-C. */
 export async function askPerson(
   view: PermissionView,
   { call, caller, onInterrupt = () => {} }: { call: Call; caller: Caller; onInterrupt?: () => void },
@@ -47,7 +47,7 @@ export async function askPerson(
 
 type Said = { answer: "allow" | "deny" | "always" | "answer"; which?: number; reason?: string; with?: string[] }
 
-/** Undefined when it went away while it was being looked at. */
+/** Undefined if it was answered elsewhere meanwhile. */
 async function question(
   { suggestions, questions }: PermissionView,
   isGone: () => Promise<boolean>,
@@ -87,7 +87,7 @@ async function question(
   }
 }
 
-/** Nothing is allowed by a slip: only the letter, or the whole word. */
+/** Only the letter or the whole word allows anything, never a typo. */
 export function saidBy(line: string, rules: number, questions = 0): Said | "later" | undefined {
   const [word = "", ...rest] = line.trim().split(/\s+/)
   const reason = rest.join(" ")

@@ -3,18 +3,18 @@ import { basename, join } from "node:path"
 import type { AsyncSubscription } from "@parcel/watcher"
 import type { SourcePlace } from "../../domain/platform.ts"
 
-/** Tells of changes in a place through the system's own means. The path of the place itself means that it is gone. */
+/** Watches a place through the system's API. The place's own path means that it was deleted. */
 export async function watchPlace(
   { dir, depth }: SourcePlace,
   onPaths: (paths: string[]) => void,
 ): Promise<() => Promise<void>> {
-  // Of a folder alone the recursive watcher would watch everything below it: a project's root is such a place.
+  // The recursive watcher would watch everything below, such as a whole project.
   return depth === 0 ? watchFolder(dir, onPaths) : watchTree(dir, onPaths)
 }
 
 function watchFolder(dir: string, onPaths: (paths: string[]) => void): () => Promise<void> {
   const watcher = watch(dir, { persistent: false }, (event, name) => {
-    // Under its own name the system tells that the folder itself was deleted or moved.
+    // An event under its own name means the folder was deleted or moved.
     const isOwn = event === "rename" && name === basename(dir)
     onPaths([...(name === null ? [] : [join(dir, name)]), ...(isOwn ? [dir] : [])])
   })
@@ -28,7 +28,7 @@ function watchFolder(dir: string, onPaths: (paths: string[]) => void): () => Pro
 async function watchTree(dir: string, onPaths: (paths: string[]) => void): Promise<() => Promise<void>> {
   const { default: watcher } = await import("@parcel/watcher")
   const subscription: AsyncSubscription = await watcher.subscribe(dir, (error, events) => {
-    // An error means lost events; the sweep finds what they would have told.
+    // An error means lost events; the sweep finds the changes.
     if (!error) onPaths(events.filter((event) => event.type !== "delete").map((event) => event.path))
   })
   return () => subscription.unsubscribe()
@@ -36,7 +36,7 @@ async function watchTree(dir: string, onPaths: (paths: string[]) => void): Promi
 
 const CONFIG_MS = 500
 
-/** Asked for again and again: editors put a new file in its place, and the folder has a database in it that never rests. */
+/** Polled: editors replace the file, and the folder's database changes constantly. */
 export function watchConfig(path: string, onChange: () => void): () => void {
   const listener = () => onChange()
   watchFile(path, { interval: CONFIG_MS, persistent: false }, listener)

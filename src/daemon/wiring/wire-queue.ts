@@ -19,7 +19,7 @@ import type { Home } from "../process/home.ts"
 import type { Log } from "../process/log.ts"
 import { parentOf, processStart } from "../process/process-identity.ts"
 
-/** Builds what watches agents in terminals, starts them, and brings them messages. */
+/** Builds the parts that watch agents in terminals, start them, and deliver messages. */
 export function wireQueue(parts: {
   store: Store
   clock: Clock

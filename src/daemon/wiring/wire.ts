@@ -64,12 +64,12 @@ import { wireQueue } from "./wire-queue.ts"
 
 export interface RunningProgram extends AgentHooks {
   call: Call
-  /** Sends those that wait away, so that the socket can be closed. */
+  /** Ends long polls, so that the socket can close. */
   endWaiting(): void
   mcp: McpHttp
   feed: Feed
   streams: ReturnType<typeof mcpStreams>
-  /** In the order in which they must run: nothing new, then what runs, then the store. */
+  /** In order: stop intake, then running work, then the store. */
   stops: ShutdownStep[]
 }
 
@@ -87,7 +87,7 @@ export async function wire({
   sessionKey,
 }: {
   config: Config
-  /** As it is now, for what may change while the program runs; throws where it cannot be used. */
+  /** The current file, for settings that may change at run time; throws if it is invalid. */
   readConfig: () => Config
   environment: Environment
   /** Settings of this run, over file and environment. */
@@ -126,7 +126,7 @@ export async function wire({
     ...environment,
     settings: config.capture,
     hooks: {
-      // With capture off, what hooks say is taken and not kept.
+      // With capture off, hook events are accepted and dropped.
       agents: config.capture.enabled ? agentSetups : [],
       spoolDir: home.spool,
       host: hostname(),
@@ -137,7 +137,7 @@ export async function wire({
     teamDirs: () => roster.list().map(({ projectDir }) => projectDir),
     watch: watchPlace,
     startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
-    // An import leaves a heap behind that nothing makes V8 give back while nothing happens.
+    // V8 does not return an import's heap while idle.
     onRest() {
       void store.rest()
       void globalThis.gc?.({ type: "major", execution: "async", flavor: "last-resort" })
@@ -260,7 +260,7 @@ export async function wire({
   const modules = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, supervisor }
   const audited = await openAuditing({ home, store, clock, permits, redact: rules.redact, log })
   const services = { ...modules, updates, analytics: makeAnalytics({ store }), telegram, system, ...audited }
-  // A log in a caller's folder is found although nothing was said there yet.
+  // Finds a log in a caller's folder even before the first message there.
   const onCaller = config.capture.enabled ? capture.folders.met : () => {}
   const run = knownByProcess({ store, clients, host: hostname() }, local(operations, services))
   const call: Call = reporting((name, input, caller) => {
@@ -290,5 +290,5 @@ export async function wire({
   }
 }
 
-/** Sources that come one by one are no import. */
+/** A few sources at a time do not count as an import. */
 const isImporting = ({ importing, sourcesLeft }: CaptureProgress) => importing || sourcesLeft > 20

@@ -10,29 +10,29 @@ export interface CliOptions {
   version: string
   operations: readonly Operation[]
   call: Call
-  /** For operations about the daemon itself, which must not start one. */
+  /** For operations that must not start a daemon. */
   callIfRunning: Call
   caller: Caller
   write(text: string): void | Promise<void>
   /** Draws over the current line of the terminal; absent where there is none. */
   draw?(line: string): void
-  /** Told when the answer says no, so that the program ends with a code that says so. */
+  /** Called when the answer is a refusal. */
   refused?(): void
-  /** Shown beside the answer, which stays as it is for scripts. */
+  /** Shows a hint on stderr, so that scripts can parse the answer. */
   hint?(text: string): void
   /** Asks a person yes or no before something is destroyed. */
   confirm(question: string): Promise<boolean>
   /** Absent where there are no colours. */
   style?: Style | undefined
-  /** By the operation's name: what a person at a terminal gets beyond the answer. */
+  /** Extras for people at a terminal, by operation. */
   extras?: Record<string, CommandExtra>
 }
 
 export interface CommandExtra {
   options: [flags: string, description: string][]
-  /** Asks the person for what was not given; undefined when they gave up, or when all is done by it. */
+  /** Prompts for missing input; undefined if the person quit, or it is all done. */
   fill?(given: Record<string, unknown>, request: { json: boolean }): Promise<Record<string, unknown> | undefined>
-  /** Does something with the answer. False when the answer is still to be printed. */
+  /** Handles the answer. False if it should still be printed. */
   after?(output: Record<string, unknown>, flags: Record<string, unknown>): Promise<boolean>
 }
 
@@ -41,7 +41,7 @@ export function cli(options: CliOptions): Command {
   const program = new Command("throughline")
     .description("Coding-agent sessions that outlive the process, the context window, the agent and the machine.")
     .version(options.version)
-    // Before the commands are added, which inherit it: a wrong option must not end the process with a code of its own.
+    // Set before commands inherit it: a wrong option must not exit the process.
     .exitOverride()
     .showHelpAfterError("(run with --help for usage)")
     .enablePositionalOptions()
@@ -93,17 +93,17 @@ function addCommand(program: Command, words: string, op: Operation, options: Cli
       }),
     ])
     const { json, yes, ...asked } = { ...flags, ...given, ...renamed }
-    // Known by the name that the operation has for it; whoever fills in the rest may call it.
+    // Only the operation's own names remain.
     for (const flag of Object.values(op.flags ?? {}))
       if (flag !== undefined && !(flag in properties)) delete asked[flag]
     const rest = extra?.fill ? await extra.fill(asked, { json: json === true }) : asked
     if (!rest) return
     const input = Object.fromEntries(Object.entries(rest).filter(([name]) => name in properties))
-    // What only says what would go destroys nothing.
+    // A dry run destroys nothing.
     const destroys = op.effect === "destroy" && input.dryRun !== true
     const call = op.startsDaemon === false ? options.callIfRunning : options.call
     if (destroys && !yes) {
-      // So that it can be said how much will go.
+      // The question names how much will be deleted.
       const planned = op.question && (await call(op.name, { ...input, dryRun: true }, options.caller))
       if (!(await options.confirm(planned ? visible(op.question!(planned, input)) : `${op.summary}?`))) return
     }
@@ -135,7 +135,7 @@ function showProgress(
 ): () => void {
   if (!draw) return () => {}
   const timer = setInterval(() => {
-    // A drawing that fails is no reason to stop the work.
+    // A failed poll must not stop the work.
     call(from, {}, caller).then(
       (output) => draw(line(output)),
       () => {},
@@ -147,7 +147,7 @@ function showProgress(
   }
 }
 
-/** Walks to `sessions rename`, making what is not there yet. */
+/** Finds or creates a nested command such as `sessions rename`. */
 function place(program: Command, words: string[]): Command {
   let at = program
   for (const word of words) {
@@ -156,7 +156,7 @@ function place(program: Command, words: string[]): Command {
   return at.enablePositionalOptions()
 }
 
-/** Names an input as it was typed: `--project` for `root`. */
+/** Names an input by its flag: `--project` for `root`. */
 function inFlags(error: unknown, spelled: readonly { name: string; flag: string }[]): unknown {
   if (!(error instanceof Failure) || error.code !== "bad_input") return error
   const found = spelled.find(({ name }) => name === error.data.parameter)
@@ -166,7 +166,7 @@ function inFlags(error: unknown, spelled: readonly { name: string; flag: string 
     : new Failure("bad_input", `--${kebab(found!.flag)}: ${rest}`, error.data, { cause: error })
 }
 
-/** What people type for an input whose name belongs to the tools' contract. */
+/** Flags of inputs whose names are fixed by the tools' contract. */
 const FLAGS: Record<string, string> = { platform: "agent", root: "project" }
 const flagOf = (name: string) => FLAGS[name] ?? camelCase(name)
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
@@ -177,7 +177,7 @@ function retiredOption(name: string, schema: JsonSchema): Option {
   return optionOf(name, { ...schema, default: undefined }, false).hideHelp()
 }
 
-/** The groups of `throughline --help`, in this order. */
+/** The groups of `throughline --help`, in order. */
 const GROUPS: Record<string, readonly string[]> = {
   "Find:": ["search", "sessions", "projects", "analytics"],
   "Continue:": ["resume", "handoff"],

@@ -3,13 +3,13 @@ import type { Argument, Command, Option } from "commander"
 export const SHELLS = ["bash", "zsh", "fish"] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** What a shell needs to complete every command and option: read off the commands themselves, so that none is missing. */
+/** Generates a shell completion script from the commands themselves. */
 export function completionScript(program: Command, shell: Shell, names: readonly string[]): string {
   const everywhere = program.options.filter(({ long }) => long !== "--version").flatMap((option) => optionsOf(option))
   return writers[shell](placesOf(program, everywhere), names)
 }
 
-/** A command as far as it was typed: `` for the program itself, `/sessions/show` for a command of a command. */
+/** A command path: `` for the program itself, `/sessions/show` for a subcommand. */
 interface Place {
   path: string
   words: Word[]
@@ -53,7 +53,7 @@ const known = (places: Place[], between: string) =>
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 const texts = (words: readonly Word[]) => quoted(words.map(({ text }) => text).join(" "))
 
-/** Where an option waits for its value, that is offered and nothing else. */
+/** After an option, only its values are offered. */
 function valueCases(places: Place[], write: (values: readonly string[]) => string): string[] {
   return places.flatMap(({ path, options }) =>
     options.flatMap(({ text, values }) => (values ? [`    "${path} ${text}") ${write(values)} ;;`] : [])),

@@ -12,11 +12,11 @@ export function lines(
   stream.on("data", (chunk: Buffer) => {
     if (take(chunk) > mostBytes) stream.destroy()
   })
-  // It may have been paused on its way here.
+  // It may arrive paused.
   stream.resume()
 }
 
-/** The same for bytes that come by themselves; says how many are waiting for the end of their line. */
+/** The same for pushed bytes; returns how many wait for the end of their line. */
 export function lineTaker(onLine: (line: Buffer) => void): (chunk: Buffer) => number {
   let parts: Buffer[] = []
   let waiting = 0

@@ -1,2 +1,2 @@
-/** Where the daemon takes up an agent's stream of MCP lines. */
+/** The upgrade path for an agent's stream of MCP lines. */
 export const STREAM_PATH = "/mcp-stream"

@@ -6,7 +6,7 @@ import { CALLER_HEADER } from "./client.ts"
 
 const text = z.string().max(4_096)
 
-/** What a caller may say of itself. Whether it is the owner, or remote, is not for it to say. */
+/** Claims that a caller may make about itself; never that it is the owner, or local. */
 const Claims = z.object({
   surface: z.enum(["mcp", "http", "cli"]).default("http"),
   agentPid: z.int().positive().exactOptional(),

@@ -7,7 +7,7 @@ import type { Operations } from "../../operations/list.ts"
 export const CALLER_HEADER = "throughline-caller"
 export const TOOLS_HEADER = "throughline-tools"
 
-/** Carries one request to the daemon: over the socket in Node, by fetch in the dashboard. */
+/** Sends one request to the daemon: over the socket in Node, by fetch in the dashboard. */
 export type Carrier = (request: {
   path: string
   body: string

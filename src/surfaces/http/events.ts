@@ -4,21 +4,21 @@ import { Failure } from "../../domain/failure.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
 import { makeBell } from "../../lib/bell.ts"
 
-/** Where the stream of events reads. */
+/** The journal, as the event stream reads it. */
 export interface Feed {
   last(): Promise<number>
   after(seq: number, limit: number): Promise<JournalEntry[]>
-  /** A hint that there is more. */
+  /** Wake-up hint. */
   onWake(listener: () => void): () => void
 }
 
 const AT_ONCE = 500
-/** Who was away for longer than this begins anew: the page asks for everything then anyway. */
+/** Beyond this the stream starts at the end: the page reloads everything then anyway. */
 const MOST_MISSED = 20_000
-/** A hint may be lost, and a line that is silent for long is closed by what stands between. */
+/** Hints may be lost, and proxies close idle connections. */
 const BEAT_MS = 10_000
 
-/** The journal as it is written, by number: who says where it left off misses nothing. */
+/** Streams the journal; clients resume from their last number. */
 export function eventStream(feed: Feed, ending: AbortSignal) {
   return async (c: Context) => {
     const given = c.req.query("after") ?? c.req.header("last-event-id")
@@ -35,7 +35,7 @@ export function eventStream(feed: Feed, ending: AbortSignal) {
       const signal = AbortSignal.any([over.signal, ending])
       const bell = makeBell({ store: feed, signal })
       try {
-        // Says from where on it tells, so that a line which is cut at once can be taken up again.
+        // Sends the starting number, so that a client cut off at once can resume.
         await stream.writeSSE({ id: String(seq), data: "" })
         while (!signal.aborted) {
           const entries = await feed.after(seq, AT_ONCE)

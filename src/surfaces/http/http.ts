@@ -18,7 +18,7 @@ import { webPages } from "./web.ts"
 
 declare module "hono" {
   interface ContextVariableMap {
-    /** The call carries the key of a signed-in page. */
+    /** Whether the call has the key of a signed-in page. */
     isOwner: boolean
   }
 }
@@ -28,24 +28,24 @@ export interface HttpOptions {
   call: Call
   mcp: McpHttp
   identity: { id: string; version: string; pid: number }
-  /** Told of what is thrown outside of operations, which can only be a bug. */
+  /** Called for errors outside operations, which are bugs. */
   onBug(error: unknown, operation: string): void
   /** Absent on the unix socket, whose file mode is the guard. */
   guard?: SignInKeys & { token: string; hosts: readonly string[] }
-  /** On the unix socket: what a command of the owner's proves that it knows. */
+  /** On the unix socket: the key that owner commands prove. */
   ownerKey?: string
-  /** What happens, for pages that stay open; ends with the signal. */
+  /** Events for open pages; ends with the signal. */
   feed: Feed
   ending: AbortSignal
-  /** Where the dashboard's files are; absent where it is not served. */
+  /** The dashboard's files; absent if it is not served. */
   webDir?: string
-  /** Only the socket's owner may end the daemon. */
+  /** Stops the daemon; on the socket only. */
   onStop?(): void
-  /** Agents' hooks come over the socket only. Answered when what they say is kept, with what the hook is to print. */
+  /** Agents' hooks, on the socket only. Answered once the event is stored, with the text to print. */
   onHook?(sent: SentHook, signal: AbortSignal): Promise<string | undefined>
-  /** A hook that waits: a text to wake the agent with, null when nothing is to come, undefined when it is to ask again. */
+  /** A long poll: a text that wakes the agent, null to stop, undefined to poll again. */
   onWait?(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
-  /** A hook that asks for a person's word: it, null when none is to come, undefined when it is to come and wait. */
+  /** An approval request: the decision, null if there will be none, undefined to wait for it. */
   onAsk?(sent: SentHook, step: AskStep, signal: AbortSignal): Promise<string | null | undefined>
 }
 
@@ -121,7 +121,7 @@ export function httpApp(options: HttpOptions): Hono {
   })
   app.get("/events", eventStream(feed, ending))
   app.all("/mcp", (c) => {
-    // Whoever is set up with it could pass its model's words off as the owner's.
+    // An agent with this key could act as the owner.
     if (c.get("isOwner")) throw new Failure("forbidden", "the dashboard's key is not for agents: they use the token")
     return mcp.fetch(c.req.raw)
   })

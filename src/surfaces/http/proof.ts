@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 /**
- * Shows that a key is known, without sending it. The first part names what the proof is for, so that one made for one
- * purpose is of no use for another. web/src/proof.ts makes the same in a browser.
+ * Proves knowledge of a key without sending it. The first part names the purpose, so that a proof for one
+ * purpose is useless for another. web/src/proof.ts does the same in a browser.
  */
 export function proofOf(key: string, ...parts: readonly string[]): string {
   return createHmac("sha256", key).update(JSON.stringify(parts)).digest("base64url")
@@ -14,9 +14,9 @@ export function isProof(given: string, key: string, ...parts: readonly string[])
   return found.length === expected.length && timingSafeEqual(found, expected)
 }
 
-/** On the unix socket: that a command was typed by the owner, who can read the key's file. */
+/** On the unix socket: proof that the owner, who can read the key file, made the call. */
 export const OWNER_HEADER = "throughline-owner"
-/** Client and daemon share one clock; this is for a slow machine. */
+/** Client and daemon share a clock; generous for slow machines. */
 const FRESH_MS = 5 * 60_000
 
 export function ownerProof(key: string, { path, body }: { path: string; body: string }, nowMs: number): string {

@@ -6,16 +6,16 @@ import { Failure } from "../../domain/failure.ts"
 import { isProof, proofOf } from "./proof.ts"
 
 export interface SignInKeys {
-  /** Makes its holder the owner for as long as this daemon runs. Known to no file. */
+  /** Grants the owner's rights while this daemon runs. Never written to a file. */
   sessionKey: string
-  /** The key of the file, from which renewals are derived. It never goes over TCP. */
+  /** The key file's content, from which renewals are derived. Never sent over TCP. */
   ownerKey: string
-  /** Whether the dashboard is served at this origin: a proof that is relayed from another one is worth nothing. */
+  /** Whether the dashboard is served at this origin: a proof relayed from another one is rejected. */
   isOwnOrigin(origin: string): boolean
 }
 
 const FRESH_MS = 30_000
-/** Anybody can send it: no key is needed. */
+/** Unauthenticated, so keep it small. */
 const MAX_BYTES = 4_096
 
 const nonce = z.string().min(16).max(200)
@@ -42,7 +42,7 @@ export function signIn({ sessionKey, ownerKey, isOwnOrigin }: SignInKeys): Hono 
     },
   })
   const keyOf = (renewal: string) => proofOf(ownerKey, "renewal", renewal)
-  /** Nothing is kept for it: it carries its own time and seal. */
+  /** Stateless: it carries its own time and signature. */
   const answerTo = (atMs: string, asked: { nonce: string; renewal: string }) =>
     `${atMs}.${proofOf(sessionKey, "answer", atMs, asked.nonce, asked.renewal)}`
 
@@ -66,7 +66,7 @@ export function signIn({ sessionKey, ownerKey, isOwnOrigin }: SignInKeys): Hono 
   return app
 }
 
-/** For a page that has signed in. */
+/** For a signed-in page. */
 export function newRenewal({ ownerKey }: Pick<SignInKeys, "ownerKey">): { renewal: string; key: string } {
   const renewal = randomBytes(16).toString("base64url")
   return { renewal, key: proofOf(ownerKey, "renewal", renewal) }

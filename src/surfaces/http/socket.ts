@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream"
 import { STREAM_PATH } from "../cli/paths.ts"
 import type { Carrier } from "./client.ts"
 
-/** A failure to connect: the request did not reach the daemon, or the daemon died over it. */
+/** The request did not reach the daemon, or the daemon died while handling it. */
 export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost"
 }
@@ -78,8 +78,8 @@ export function upgrade(
 const END_OF_HEAD = "\r\n\r\n"
 
 /**
- * For a pipe or a socket whose bytes are only carried on: what a stream does with each read costs more than that. The
- * bytes handed on are a copy, and may be kept.
+ * For a pipe or socket whose bytes are only relayed: a stream's work per read would cost more. The
+ * bytes passed on are a copy, and may be retained.
  */
 export function intoOneBuffer(onBytes: (bytes: Buffer) => void): OnReadOpts {
   return {

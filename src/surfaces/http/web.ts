@@ -8,7 +8,7 @@ const TYPES: Record<string, string> = {
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
 }
-/** No script and no style but those of these files: what a transcript holds can only ever be text. */
+/** Only our own scripts and styles: transcripts can only ever be text. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,7 +20,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ")
 const FILE = /^\/(?:assets\/)?[\w.-]+\.(?:js|css|svg)$/
-/** Addresses of pages, which all are the same file: the page finds out by itself which one is meant. */
+/** Page URLs; all serve the same file, which routes itself. */
 const PAGE = /^\/(?:(?:search|teams|analytics|health|sessions\/[\w-]+)\/?)?$/
 
 /**
@@ -31,7 +31,7 @@ const RETIRE = `addEventListener("install", () => skipWaiting())
 addEventListener("activate", () => registration.unregister())
 `
 
-/** The dashboard's files. They hold nothing of anybody's, so no token is asked for; what they show comes with one. */
+/** The dashboard's static files. They contain no user data, so they need no token. */
 export function webPages(dir: string): MiddlewareHandler {
   return async (c, next) => {
     const { path, method } = c.req
@@ -43,7 +43,7 @@ export function webPages(dir: string): MiddlewareHandler {
     return c.body(method === "HEAD" ? "" : new Uint8Array(bytes), 200, {
       "content-type": TYPES[extname(name)]!,
       "content-length": String(bytes.length),
-      // The names of those files change with what is in them.
+      // Their names contain a content hash.
       "cache-control": name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
       "content-security-policy": POLICY,
       "x-content-type-options": "nosniff",

@@ -1,6 +1,6 @@
 import * as z from "zod"
 
-/** What a handshake of the 2025 era must say; more is allowed, and none of our business. */
+/** The required parts of a 2025 handshake; more is allowed. */
 const HELLO = z.object({
   protocolVersion: z.string(),
   capabilities: z.record(z.string(), z.unknown()),

@@ -93,7 +93,7 @@ function refuse(status: number, message: string, headers: Record<string, string>
   return Response.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, { status, headers })
 }
 
-/** Clients seldom say goodbye; what lies idle goes, oldest first. */
+/** Clients rarely disconnect; close idle connections, oldest first. */
 function sweep(connections: Map<string, Connection>): void {
   const oldestFirst = [...connections].sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs)
   const surplus = connections.size - MAX_SESSIONS + 1

@@ -4,15 +4,15 @@ import { lineTaker } from "../cli/lines.ts"
 import { MAX_BODY_BYTES } from "../http/limits.ts"
 
 export interface RelayOptions {
-  /** Hands on what the agent writes. */
+  /** Listens to what the agent writes. */
   listen(onBytes: (bytes: Buffer) => void): void
   output: Writable
-  /** A fresh connection to the daemon, which it starts if need be; what the daemon writes is handed on. */
+  /** Opens a connection to the daemon, starting it if needed, and passes on what the daemon writes. */
   connect(onBytes: (bytes: Buffer) => void): Promise<Duplex>
 }
 
 const MOST_SENDS = 3
-/** What was carried is looked at when the agent and the daemon have had their lines, or when it is so much. */
+/** Relayed lines are parsed after both sides have them, or when this many have piled up. */
 const LOOK_AFTER_MS = 10
 const MOST_UNSEEN = 256
 
@@ -39,7 +39,7 @@ export function relay({ listen, output, connect }: RelayOptions): void {
   const unanswered = new Map<RequestId, { line: Buffer; sent: number }>()
   const handshake: Buffer[] = []
   let handshakeId: RequestId | undefined
-  /** A handshake that was repeated: its answer is for us, the agent had its own. */
+  /** The id of a repeated handshake, whose answer is ours: the agent already has its own. */
   let repeatedId: RequestId | undefined
   let link: Duplex | undefined
   let connecting = false
@@ -69,7 +69,7 @@ export function relay({ listen, output, connect }: RelayOptions): void {
       fresh.once("close", () => {
         if (link === fresh) link = undefined
         look()
-        // Waiting for the next request would leave the ones under way unanswered.
+        // Reconnect now: pending requests need their answers.
         if (unanswered.size > 0) void open()
       })
     } catch (error) {
@@ -81,7 +81,7 @@ export function relay({ listen, output, connect }: RelayOptions): void {
 
   const fromAgent = (line: Buffer) => {
     if (line.length > MAX_BODY_BYTES) {
-      // The daemon would hang up on it, and on each repetition.
+      // The daemon would drop the connection, at every retry.
       const { id } = peek(line)
       if (id !== undefined)
         refuse(id, new Failure("too_large", `a message may contain at most ${MAX_BODY_BYTES / 1024 / 1024} MB`))
@@ -110,7 +110,7 @@ export function relay({ listen, output, connect }: RelayOptions): void {
     }
   }
 
-  /** Both sides wait for their lines, and neither for what this side makes of them. */
+  /** Relaying comes first; bookkeeping is deferred. */
   const lookLater = (carried: Carried) => {
     unseen.push(carried)
     if (unseen.length > MOST_UNSEEN) look()
@@ -148,7 +148,7 @@ export function relay({ listen, output, connect }: RelayOptions): void {
     output.write(`${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`)
   }
 
-  /** A request over which the daemon dies each time must not keep it from the others. */
+  /** A request that kills the daemon each time must not block the others. */
   const giveUp = (id: RequestId) => {
     unanswered.delete(id)
     refuse(id, new Failure("daemon_unreachable", `the daemon was lost ${MOST_SENDS} times over this request`))
@@ -163,7 +163,7 @@ export function relay({ listen, output, connect }: RelayOptions): void {
   listen(lineTaker(fromAgent))
 }
 
-/** What the relay must know of a message; a line that is no JSON is passed on for the daemon to refuse. */
+/** The relay's view of a message; invalid JSON is passed on for the daemon to reject. */
 function peek(line: Buffer): Message {
   try {
     const message: unknown = JSON.parse(line.toString("utf8"))

@@ -29,7 +29,7 @@ export function mcpStreams(options: McpOptions & { onOpen?(caller: Caller): void
       socket.on("error", () => socket.destroy())
       if (request.url !== STREAM_PATH) return socket.end("HTTP/1.1 404 Not Found\r\n\r\n")
       const caller = attempt((): Caller => ({ ...callerFrom(header(request, CALLER_HEADER)), surface: "mcp" }))
-      // Thrown here, it would end the daemon: nobody stands above this listener.
+      // An exception here would crash the daemon: nothing catches it above.
       if (!caller) return socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")
       options.onOpen?.(caller)
       const tools = toolsOf(header(request, TOOLS_HEADER) ?? "")
@@ -44,7 +44,7 @@ export function mcpStreams(options: McpOptions & { onOpen?(caller: Caller): void
         if (wrong) send(`${JSON.stringify(wrong)}\n`)
         else receive(message)
       }
-      // The relay lets no larger one through.
+      // The relay blocks larger lines.
       lines(socket, onLine, MAX_BODY_BYTES)
       socket.once("close", () => {
         open.delete(socket)
@@ -57,7 +57,7 @@ export function mcpStreams(options: McpOptions & { onOpen?(caller: Caller): void
   }
 }
 
-/** Lines of the socket as the SDK wants them. */
+/** An SDK transport over the socket's lines. */
 function transportOf(socket: Duplex) {
   const send = (line: string) => {
     if (!socket.destroyed) socket.write(line)
@@ -74,7 +74,7 @@ function transportOf(socket: Duplex) {
       transport.onmessage?.(parseJSONRPCMessage(message))
     } catch (error) {
       transport.onerror?.(error as Error)
-      // The SDK drops it, and whoever asked would wait for good.
+      // The SDK drops it, and the client would wait forever.
       const id = requestId(message)
       if (id !== undefined) send(`${JSON.stringify({ jsonrpc: "2.0", id, error: INVALID_REQUEST })}\n`)
     }
@@ -84,7 +84,7 @@ function transportOf(socket: Duplex) {
 
 const INVALID_REQUEST = { code: -32_600, message: "this is not a valid JSON-RPC request" }
 
-/** Of a request, however malformed the rest of it is; an answer without a method is none. */
+/** The id of a request, however malformed the rest is; answers have no method. */
 function requestId(message: unknown): string | number | undefined {
   const { id, method } = (message ?? {}) as { id?: unknown; method?: unknown }
   if (method === undefined) return undefined

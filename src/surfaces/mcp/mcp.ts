@@ -14,10 +14,10 @@ import { Failure } from "../../domain/failure.ts"
 import type { Call } from "../../operations/invoke.ts"
 import type { Operation, ToolSet } from "../../operations/operation.ts"
 
-/** A client that never answers roots/list costs this much, once per connection. */
+/** How long to wait for roots/list, once per connection. */
 const ROOTS_TIMEOUT_MS = 2_000
 
-/** Unless told so, Claude Code hides an answer above 50,000 characters in a file; this is the most it grants. */
+/** Claude Code writes answers above 50,000 characters to a file unless a limit is set; this is the highest it allows. */
 const MAX_RESULT_CHARS = 500_000
 
 const INSTRUCTIONS =
@@ -36,7 +36,7 @@ export interface McpTools {
   byName: Map<string, Operation>
 }
 
-/** Made once: every connection, and over HTTP every request, serves the same list. */
+/** Built once and shared by every connection and request. */
 export function mcpTools({ operations, toolSets }: Pick<McpOptions, "operations" | "toolSets">): McpTools {
   const offered = operations.filter(
     (op) => op.on.includes("mcp") && op.tool && (toolSets?.includes(op.tool.set) ?? true),
@@ -44,13 +44,13 @@ export function mcpTools({ operations, toolSets }: Pick<McpOptions, "operations"
   return { list: offered.map(describeTool), byName: new Map(offered.map((op) => [op.name, op])) }
 }
 
-/** What a connection has said so far, to whichever server answers its calls. */
+/** What a connection has reported so far. */
 export interface ClientState {
-  /** What the client answered to roots/list, until it says that they changed. */
+  /** The client's roots, until it reports a change. */
   roots?: NamedRoot[] | undefined
 }
 
-/** One server for one connection (or one request of a 2026-era client), whichever era it speaks. */
+/** A server for one connection, or one request of a 2026 client. */
 export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Caller, heard: ClientState = {}): Server {
   const server = new Server(serverInfo(options), { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
   server.setRequestHandler("tools/list", () => ({ tools: tools.list }))
@@ -71,7 +71,7 @@ export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Call
   return server
 }
 
-/** For a call that wants to hear how it goes. */
+/** Sends progress notifications if the call asks for them. */
 function progressOf({ mcpReq }: ServerContext): Pick<Caller, "onProgress"> {
   const { progressToken } = (mcpReq._meta ?? {}) as { progressToken?: string | number }
   if (progressToken === undefined) return {}
@@ -87,7 +87,7 @@ function progressOf({ mcpReq }: ServerContext): Pick<Caller, "onProgress"> {
 
 const serverInfo = ({ version }: McpOptions) => ({ name: "throughline", title: "Throughline", version })
 
-/** Nothing was done: the client must be asked for its roots first. */
+/** Not run: the client must be asked for its roots first. */
 const ROOT_NEEDED = Symbol("root needed")
 
 async function answerTool(
@@ -126,7 +126,7 @@ function describeTool(op: Operation): Tool {
   }
 }
 
-/** What an answer may have, and of which kind: more is seen in the answer itself, and every agent pays for this list. */
+/** Only names and types of an answer: every agent pays tokens for this list. */
 function outline({ properties = {} }: Record<string, unknown>): NonNullable<Tool["outputSchema"]> {
   const kinds = Object.entries(properties as Record<string, { type?: unknown }>).map(([name, { type }]) => [
     name,
@@ -135,17 +135,17 @@ function outline({ properties = {} }: Record<string, unknown>): NonNullable<Tool
   return { type: "object", properties: Object.fromEntries(kinds) }
 }
 
-/** The `input` view leaves outputs open, so that an older client accepts what a newer daemon adds. */
+/** The `input` mode leaves outputs open, so that older clients accept new fields. */
 function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: "input",
-    // The pattern of a day is ten times as long as its name, and every agent reads this list at every start.
+    // Date patterns are long, and every agent reads this list at every start.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern
-      // Nobody needs to be told that a name is neither empty nor very long; one that is gets refused.
+      // Obvious length limits are not worth tokens; violations are rejected anyway.
       if (jsonSchema.minLength === 1) delete jsonSchema.minLength
       delete jsonSchema.maxLength
-      // What zod adds to every whole number.
+      // Zod adds it to every integer.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
     },
   })
@@ -166,17 +166,17 @@ function failed(failure: Failure): CallToolResult {
   }
 }
 
-/** In the 2026 era each request says it anew. */
+/** A 2026 client sends it with each request. */
 const toldClient = (ctx: ServerContext) =>
   (ctx.mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_INFO_META_KEY]
 
-/** What this very request tells about who asks: the agent's key for the call, and Codex's session. */
+/** The caller as this request describes it: the agent's key for the call, and Codex's session. */
 function callerOf(base: Caller, { mcpReq }: ServerContext, client: Client | undefined): Caller {
   const meta = (mcpReq._meta ?? {}) as Record<string, unknown>
   const text = (key: string) => (typeof meta[key] === "string" && meta[key] !== "" ? (meta[key] as string) : undefined)
   const codexSession = text("threadId") ?? text("sessionId")
   const callId = text("callId")
-  // Claude Code's are unique in the world; Codex's are whatever the model's provider counts with.
+  // Claude Code's ids are globally unique; Codex's depend on the model's provider.
   const toolUseId = text("claudecode/toolUseId") ?? (callId && `${codexSession ?? base.key ?? ""}:${callId}`)
   const requestKey = base.connection === undefined ? undefined : `${base.connection}:${mcpReq.id}`
   const key = toolUseId === undefined ? requestKey : `tool:${toolUseId}`
@@ -190,7 +190,7 @@ function callerOf(base: Caller, { mcpReq }: ServerContext, client: Client | unde
   }
 }
 
-/** In the 2026 era the server asks by its answer, and the client calls again with the roots inside. */
+/** A 2026 server asks in its answer, and the client calls again with the roots. */
 function asksInResult(ctx: ServerContext): boolean {
   const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined
   const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] as { roots?: unknown } | undefined
