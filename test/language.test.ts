@@ -42,12 +42,10 @@ const RETIRED: readonly [pattern: RegExp, instead: string][] = [
 
 /** Names and comments are still on their way: how many retired words each module has. Lower these, never raise them. */
 const CEILINGS: Record<string, number> = {
-  adapters: 1,
   daemon: 13,
   domain: 40,
   lib: 14,
   live: 12,
-  messenger: 21,
   operations: 12,
   permissions: 9,
   queue: 145,

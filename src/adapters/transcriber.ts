@@ -4,7 +4,7 @@ import { Failure } from "../domain/failure.ts"
 const MAX_MS = 5 * 60_000
 const MAX_CHARS = 1_000_000
 
-/** Runs somebody's command on a voice message, and takes what it prints for what is said in it. No shell is in between. */
+/** Runs the configured command on a voice message, without a shell. Its output is the transcript. */
 export function transcriber(command: readonly string[], env: Record<string, string | undefined>, maxMs = MAX_MS) {
   const [program = "", ...args] = command
   return (path: string, signal: AbortSignal): Promise<string> =>

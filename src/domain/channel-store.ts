@@ -45,22 +45,7 @@ export interface TopicHome {
   sharedThreadId: number | null
 }
 
-export type TopicChange = Partial<
-  Pick<
-    Topic,
-    | "threadId"
-    | "sharedThreadId"
-    | "name"
-    | "state"
-    | "verbosity"
-    | "isMuted"
-    | "makingAtMs"
-    | "unconfirmed"
-    | "progressMessage"
-    | "usedAtMs"
-    | "chatId"
-  >
->
+export type TopicChange = Partial<Omit<Topic, "id" | "channel" | "home" | "sessionId" | "createdAtMs">>
 
 export const BOT_STATES = ["ok", "conflict", "unauthorised", "away"] as const
 export type BotState = (typeof BOT_STATES)[number]

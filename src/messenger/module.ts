@@ -10,40 +10,40 @@ import { TOPIC_STATES, type TopicState } from "../domain/topic.ts"
 import type { Clock } from "../lib/clock.ts"
 import { makeTeamChats, type TeamChatNow } from "./team-chats.ts"
 
-/** Where the owner asks about the bot, tries it, and says who may talk to sessions. */
+/** The owner's view of the bot: its state, a test, and who has access. */
 export interface BotModule {
-  /** What is kept, without asking the messenger. */
+  /** From the store, without asking the messenger. */
   facts(): Promise<BotFacts>
-  /** What the messenger says of the bot and its chat. */
+  /** From the messenger: the bot and its chats. */
   look(): Promise<BotLook>
-  /** Sends a message to each place, and makes and removes a topic there. */
+  /** Sends a message to each place, and creates and removes a topic there. */
   test(): Promise<Tried[]>
-  /** A code by which somebody becomes known when they send it to the bot: everywhere, or in the chat of one team. */
+  /** A code that gives its sender access: everywhere, or in the chat of one team. */
   pair(team?: string): Promise<{ code: string; expiresAtMs: number }>
-  /** The name of the place where the session can be talked to. */
+  /** The name of the session's open topic. */
   topicOf(sessionId: SessionId): Promise<string | undefined>
   people(): Promise<Allowed[]>
-  /** Of those who were paired. */
+  /** A paired person. */
   remove(userId: string): Promise<void>
-  /** Of a team that is no more: the next of that name must not have its people. */
+  /** The people of a removed team: a later team of that name must not inherit them. */
   removeTeam(team: string): Promise<void>
 }
 
 export interface BotFacts {
-  /** Absent where there is no token. */
+  /** Absent without a token. */
   bot?: { id: string; state: BotState | "new"; why: string | null; sinceMs: number | null }
   chatId: string | null
-  /** What the configuration calls the group that became another one. */
+  /** The configured id of a group that has moved. */
   movedFrom: string | null
   people: number
   topics: Record<TopicState, number>
-  /** What is still to be sent, what was never taken, and what may or may not have arrived. */
+  /** Messages that are pending, rejected, and unconfirmed. */
   waiting: number
   failed: number
   uncertain: number
-  /** Why nothing, or no topic, goes to a chat for now. */
+  /** Chats on hold, and why. */
   holds: Hold[]
-  /** Topics of which one more may have been made than is known. */
+  /** Topics that may exist twice. */
   unconfirmed: { name: string; count: number; atMs: number }[]
 }
 
@@ -51,7 +51,7 @@ export interface BotLook {
   self?: ChannelSelf
   chat?: ChatLook
   trouble?: string
-  /** The same of each team's chat. */
+  /** The same for each team's chat. */
   teamChats: (TeamChatNow & { chat?: ChatLook; trouble?: string })[]
 }
 
@@ -65,16 +65,16 @@ export interface Tried {
 export interface Allowed {
   userId: string
   name: string | null
-  /** Null for those whom the configuration names. */
+  /** Null for people in the configuration. */
   pairedAtMs: number | null
-  /** The one whose chat they may act in; null for everywhere. */
+  /** The team whose chat they have access to; null for everywhere. */
   team: string | null
 }
 
 export interface BotDeps {
   store: Store
   clock: Clock
-  /** Absent where there is no token. */
+  /** Absent without a token. */
   channel?: Channel | undefined
   channelId: string
   botId?: string | undefined
@@ -91,7 +91,7 @@ export interface BotDeps {
   }
 }
 
-/** A person waits for the answer. */
+/** A person is waiting. */
 const LOOK_MS = 10_000
 
 export function makeBotModule({
@@ -126,14 +126,14 @@ export function makeBotModule({
     ]
   }
   const group = async () => (settings.chat === undefined ? undefined : store.topics.chatNow(channelId, settings.chat))
-  /** The group, or else the private chat of the first who may. */
+  /** The group, or the private chat of the first person with access. */
   const chatOf = async (): Promise<string | undefined> => {
     if (settings.chat !== undefined) return group()
     const paired = await pairing.list()
     return settings.users[0] ?? paired.find(({ chatId }) => chatId !== null)?.chatId ?? paired[0]?.userId
   }
 
-  /** Not those of a group that became another one: nothing is sent there any more. A team's group may well have no topics. */
+  /** Without those of a group that has moved. A team's group may have no topics. */
   const currentHolds = async (): Promise<Hold[]> => {
     if (botId === undefined) return []
     const current: Hold[] = []
@@ -256,7 +256,7 @@ async function tried(channel: Channel, chatId: string, text: string): Promise<Tr
   return steps
 }
 
-/** Topics are made where sessions get some. */
+/** Creates a topic only where sessions get one. */
 async function triedTeam(channel: Channel, { chatId, threads, teams }: TeamChatNow, text: string): Promise<Tried[]> {
   const names = teams.join(", ")
   if (threads.length === 0) {
@@ -276,7 +276,7 @@ async function triedTeam(channel: Channel, { chatId, threads, teams }: TeamChatN
   return steps
 }
 
-/** A trouble as a person is told of it. */
+/** A trouble in words for a person. */
 export function wordsOf(trouble: ChannelTrouble): string {
   if (trouble.kind === "wait") return `it asks to wait ${Math.ceil(trouble.forMs / 1000)} s`
   return trouble.kind === "unchanged" ? "it is like that already" : trouble.why

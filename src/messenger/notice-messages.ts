@@ -3,7 +3,7 @@ import { lanesOf, messageOf } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
 import type { WaitNotice } from "../domain/wait-notice.ts"
 
-/** More than a person writes while a session is away. */
+/** More than a person writes while a session is not running. */
 const MOST_MESSAGES = 200
 
 /** The messages from the messenger that the notice is about, in order. */
@@ -25,7 +25,7 @@ export async function waitingMessages(
   return found.filter((one) => messageOf(one).origin?.channel === channel)
 }
 
-/** From when on the notice may be sent: by then a message that can be delivered has arrived. */
+/** The earliest time to send the notice: a deliverable message has arrived by then. */
 export async function waitDueAtMs(store: Pick<Store, "waitNotices">, id: string): Promise<number> {
   const notice = await store.waitNotices.byId(id)
   if (!notice || notice.endedAtMs !== null) return 0

@@ -6,25 +6,25 @@ import type { Store } from "../domain/store.ts"
 import { type Roster, type Team, teamsOf } from "../domain/team.ts"
 import { isCurrent } from "../domain/topic.ts"
 
-/** Which chats are teams' own: where their sessions are told, and whose a place is. */
+/** Which chats belong to teams: where their sessions are mirrored, and whose a place is. */
 export interface TeamChats {
-  /** The team that a session is of, also of a sub-agent or of a pair; undefined where it is of none. */
+  /** The session's team, also for sub-agents and pairs. */
   teamOf(tx: Store, session: Session): Promise<Team | undefined>
-  /** Where the session is told; undefined where its team has no chat. */
+  /** Where the session is mirrored; undefined where its team has no chat. */
   home(tx: Store, session: Session): Promise<TopicHome | undefined>
-  /** The teams whose chat a place is in, and whose thread if it is one that a team's sessions share. */
+  /** The teams of a place: by its shared thread, or else by its chat. */
   at(tx: Store, place: Place): Promise<Team[]>
-  /** The same, but none of the chat that sessions of all other teams are told in. */
+  /** The same, without the chat that is shared with sessions of other teams. */
   ownAt(tx: Store, place: Place): Promise<Team[]>
   /** Whether any team has a chat. */
   hasAny(): boolean
-  /** The teams' chats, by what they are now. */
+  /** The teams' chats by their current ids. */
   list(tx: Store): Promise<TeamChatNow[]>
 }
 
 export interface TeamChatNow {
   chatId: string
-  /** What the configuration calls it, where the group became another one. */
+  /** The configured id, where the group has moved. */
   movedFrom: string | null
   threads: number[]
   teams: string[]
@@ -33,7 +33,7 @@ export interface TeamChatNow {
 export interface TeamChatDeps {
   roster: Pick<Roster, "list" | "at" | "byName">
   channel: string
-  /** The chat of the configuration. */
+  /** The configured chat. */
   chat: string | undefined
 }
 

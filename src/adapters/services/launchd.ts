@@ -50,7 +50,7 @@ ${Object.entries(env)
     isReachable: async () => (await ran(["launchctl", "print", domain])).code === 0,
     isActive: async () => /state = running/.test((await ran(["launchctl", "print", `${domain}/${label}`])).stdout),
     begin: [
-      // What is loaded already keeps what the file said then.
+      // A loaded service keeps the old file's settings.
       ["launchctl", "bootout", `${domain}/${label}`],
       ["launchctl", "enable", `${domain}/${label}`],
       ["launchctl", "bootstrap", domain, path],

@@ -48,7 +48,7 @@ WantedBy=default.target
   }
 }
 
-/** Specifiers begin with %, and the quotes are systemd's own. */
+/** systemd's quoting; % begins a specifier. */
 const quoted = (text: string) => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`
-/** In a command, $ also begins something. */
+/** In a command, $ begins a variable. */
 const argument = (text: string) => (/^[\w./:@=+-]+$/.test(text) ? text : quoted(text).replaceAll("$", "$$$$"))

@@ -2,7 +2,7 @@ import type { ChatMember } from "grammy/types"
 import type { Api } from "grammy/web"
 import type { ChatLook } from "../../domain/channel.ts"
 
-/** What the bot may do in a chat; undefined where it can see the chat and is not in it. */
+/** The bot's rights in a chat; undefined where it is not a member. */
 export async function lookAt(
   raw: Api["raw"],
   chatId: string,

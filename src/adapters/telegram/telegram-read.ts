@@ -9,7 +9,7 @@ import type {
 } from "../../domain/channel.ts"
 import { richTextOf } from "./telegram-rich.ts"
 
-/** What an update says, if it says something that is for us. */
+/** An update as an event; undefined for irrelevant ones. */
 export function readUpdate(raw: unknown, botId: string): Incoming | undefined {
   if (typeof raw !== "object" || raw === null) return undefined
   const { message, edited_message, callback_query } = raw as Update
@@ -18,7 +18,7 @@ export function readUpdate(raw: unknown, botId: string): Incoming | undefined {
   return callback_query && pressed(callback_query)
 }
 
-/** The chat that an update comes from, whatever it says: somebody wrote there, or the bot was taken into it. */
+/** The chat of an update, whatever it is: a message, or the bot was added. */
 export function chatOfUpdate(
   raw: unknown,
 ): { chatId: string; kind: "group" | "private"; from: ChannelUser } | undefined {
@@ -33,7 +33,7 @@ function said(message: Message, botId: string, isEdit: boolean): IncomingMessage
   const text = message.text ?? message.caption ?? richTextOf(message) ?? ""
   const files = filesOf(message)
   const otherKind = text === "" && files.length === 0 ? (OTHER_KINDS.find((kind) => kind in message) ?? null) : null
-  // What the chat itself says, such as who came and what was pinned, is said to nobody.
+  // Service messages of the chat are ignored.
   if (text === "" && files.length === 0 && otherKind === null) return undefined
   return {
     kind: "message",
@@ -51,7 +51,7 @@ function said(message: Message, botId: string, isEdit: boolean): IncomingMessage
   }
 }
 
-/** Whose words they are, where they are not the sender's own. */
+/** The author of a forwarded message, unless it is the sender. */
 function forwardedFrom({ from, forward_origin: origin }: Message): string | null {
   if (!origin) return null
   if (origin.type === "hidden_user") return origin.sender_user_name
@@ -62,14 +62,14 @@ function forwardedFrom({ from, forward_origin: origin }: Message): string | null
 function pressed({ id, from, message, data }: CallbackQuery): Incoming | undefined {
   if (!message || data === undefined) return undefined
   const chat = message.chat
-  // Of a message that is too old to be shown only its number comes.
+  // Of an inaccessible message, only the id is known.
   const threadId = message.date === 0 ? null : threadOf(message as Message)
   return {
     kind: "press",
     place: { chatId: String(chat.id), threadId },
     chatKind: kindOf(chat),
     from: userOf({ from }),
-    // A button press comes without its time.
+    // Button presses have no time.
     atMs: Date.now(),
     pressId: id,
     messageId: message.message_id,
@@ -90,7 +90,7 @@ function topicChanged(message: Message): IncomingTopic | undefined {
   return change && { kind: "topic", ...baseOf(message), change, name: message.forum_topic_edited?.name ?? null }
 }
 
-/** Both chats are told of it: the old one where to, the new one where from. */
+/** Both chats get an update: the old one with the new id, the new one with the old id. */
 function moved(message: Message): Incoming | undefined {
   const { migrate_to_chat_id: to, migrate_from_chat_id: from } = message
   if (to === undefined && from === undefined) return undefined
@@ -107,11 +107,11 @@ const baseOf = (message: Message) => ({
 
 const kindOf = ({ type }: { type: string }): "group" | "private" => (type === "private" ? "private" : "group")
 
-/** Answers outside of topics carry the number of a message as if it were a topic's. */
+/** Replies outside of topics have a message's id as their thread id. */
 const threadOf = (message: Message): number | null =>
   message.is_topic_message ? (message.message_thread_id ?? null) : null
 
-/** Telegram's own account, as which admins write who want to stay unknown. */
+/** The account of anonymous admins. */
 const ANONYMOUS_ADMIN = 1_087_968_824
 
 function userOf({ from, sender_chat }: { from?: User | undefined; sender_chat?: Message["sender_chat"] }): ChannelUser {
@@ -123,7 +123,7 @@ function userOf({ from, sender_chat }: { from?: User | undefined; sender_chat?: 
 
 function replyOf(message: Message, botId: string): IncomingMessage["replyTo"] {
   const answered = message.reply_to_message
-  // In a topic whatever answers nothing answers the message that opened it.
+  // In a topic, messages that are no reply refer to the message that opened it.
   if (!answered || answered.forum_topic_created || answered.message_id === threadOf(message)) return null
   return {
     messageId: answered.message_id,
@@ -158,7 +158,7 @@ const fileOf = (
   seconds: about.duration ?? null,
 })
 
-/** What people send that is no text and no file. */
+/** Messages without text or file. */
 const OTHER_KINDS = [
   "sticker",
   "poll",

@@ -1,6 +1,6 @@
 import type { Message } from "grammy/types"
 
-/** The words of a rich message: its blocks one below the other, without how they look. Undefined where it is none. */
+/** The plain text of a rich message. Undefined for others. */
 export function richTextOf({ rich_message: rich }: Message): string | undefined {
   if (!rich) return undefined
   return rich.blocks
@@ -9,7 +9,7 @@ export function richTextOf({ rich_message: rich }: Message): string | undefined 
     .join("\n\n")
 }
 
-/** Members that hold words or blocks, in the order in which they are read; kinds that come later are read by the same names. */
+/** Fields with text or blocks, in reading order; future kinds use the same names. */
 const INLINE = ["text", "alternative_text", "expression"] as const
 const BELOW = ["summary", "blocks", "items", "cells", "caption", "credit"] as const
 
@@ -21,13 +21,13 @@ function wordsOf(part: unknown): string {
   const inline = INLINE.map((name) => wordsOf(fields[name])).join("")
   const below = BELOW.flatMap((name) => linesOf(fields[name], name))
   const all = [inline, ...below].filter((words) => words.trim() !== "").join("\n")
-  // Of a list's item: its number or bullet.
+  // The number or bullet of a list item.
   return typeof fields.label === "string" ? `${fields.label} ${all}` : all
 }
 
 function linesOf(part: unknown, name: string): string[] {
   if (!Array.isArray(part)) return part === undefined ? [] : [wordsOf(part)]
-  // The cells of a table are rows of them.
+  // A table's cells are rows.
   if (name === "cells" && part.every(Array.isArray))
     return part.map((row: unknown[]) => row.map((cell) => wordsOf(cell)).join(" | "))
   return part.map(wordsOf)

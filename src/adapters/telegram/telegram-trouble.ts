@@ -2,7 +2,7 @@ import { GrammyError, HttpError } from "grammy/web"
 import type { ChannelTrouble } from "../../domain/channel.ts"
 import { PageAnswer } from "./telegram-client.ts"
 
-/** What a call that failed means. No text of it has the token, which is part of every address that is called. */
+/** The meaning of a failed call. Without the token, which is part of every URL. */
 export function troubleOf(error: unknown, token: string): ChannelTrouble {
   if (error instanceof GrammyError) return refusal(error, (text) => text.replaceAll(token, "***"))
   const cause = error instanceof HttpError ? error.error : error
@@ -10,13 +10,13 @@ export function troubleOf(error: unknown, token: string): ChannelTrouble {
   return unanswered(cause)
 }
 
-/** What asks and changes nothing may be asked again: that no answer came is all that can be said of it. */
+/** A read without an answer can be repeated: it counts as unreachable. */
 export const ofReading = (trouble: ChannelTrouble): ChannelTrouble =>
   trouble.kind === "unclear" ? { kind: "away", why: trouble.why } : trouble
 
 type Why = Exclude<ChannelTrouble["kind"], "wait" | "unchanged">
 
-/** Read loosely, in this order: the same trouble comes in other words, and under other codes, from one release to the next. */
+/** Matched loosely, in this order: wording and codes differ between releases. */
 const WORDS: readonly [RegExp, Why][] = [
   [/topic_closed|topic (is|was) closed/i, "topic_closed"],
   [
@@ -54,16 +54,16 @@ function refusal({ error_code: code, description, parameters }: GrammyError, cle
   if (/not[ _]modified/i.test(description)) return { kind: "unchanged" } as const
   const movedTo = parameters.migrate_to_chat_id
   if (movedTo !== undefined) return { kind: "no_chat", why, movedTo: String(movedTo) } as const
-  // A token that does not even look like one is answered as an address that is not there.
+  // A malformed token is answered with 404.
   if (code === 401 || description === "Not Found") return { kind: "unauthorised", why } as const
   if (code === 409) return { kind: "conflict", why } as const
-  // A server that is closing has not begun with the call: Client.cpp, get_closing_error.
+  // A closing server has not begun with the call: Client.cpp, get_closing_error.
   if (code >= 500) return { kind: RESTART.test(description) ? "away" : "unclear", why: `${code} ${why}` } as const
   const kind = WORDS.find(([words]) => words.test(description))?.[1]
   return { kind: kind ?? (code === 403 ? "no_chat" : "refused"), why } as const
 }
 
-/** A call that never left this machine did not happen; of any other without an answer nobody knows. */
+/** A call that never left this machine did not happen; any other without an answer is unclear. */
 function unanswered(error: unknown): ChannelTrouble {
   const cause = (error as { cause?: unknown } | null)?.cause ?? error
   const { code, errors = [] } = (cause ?? {}) as Cause

@@ -2,7 +2,7 @@ import { basename } from "node:path"
 import type { InlineKeyboardMarkup, MessageEntity, ReactionTypeEmoji } from "grammy/types"
 import { InputFile } from "grammy/web"
 import type { Channel, ChannelButton, ChannelCan, ChannelPost, Place, ReceiptMark, Told } from "../../domain/channel.ts"
-import type { RichText, TextMark } from "../../domain/rich-text.ts"
+import { cutText, type RichText, type TextMark } from "../../domain/rich-text.ts"
 import { telegramClient } from "./telegram-client.ts"
 import { lookAt } from "./telegram-look.ts"
 import { readUpdate } from "./telegram-read.ts"
@@ -12,11 +12,11 @@ export { chatOfUpdate } from "./telegram-read.ts"
 
 const CALL_MS = 20_000
 const UPLOAD_MS = 120_000
-/** A poll that was to wait so long and is not answered so long after it is not answered at all. */
+/** A poll without an answer so long after its timeout is lost. */
 const POLL_GRACE_MS = 10_000
 const MOST_UPDATES = 100
 const MOST_NOTICE_UNITS = 200
-/** The general topic: it is named by leaving the number out, and refused by its number. */
+/** The general topic: addressed without a thread id, and rejected with it. */
 const GENERAL = 1
 
 const CAN: ChannelCan = {
@@ -33,10 +33,10 @@ const CAN: ChannelCan = {
   sendGapMs: 1000,
 }
 
-/** Out of the list of those that a bot may set. */
+/** From the list of reactions that a bot may set. */
 const REACTIONS: Record<ReceiptMark, ReactionTypeEmoji["emoji"]> = { queued: "👀", submitted: "👍", failed: "👎" }
 
-/** One bot of Telegram. It tries nothing twice, and nothing that it says has the token. */
+/** One Telegram bot. It retries nothing, and its texts never contain the token. */
 export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: string }): Channel {
   const { api, download, skewMs } = telegramClient({ token, apiRoot })
   const { raw } = api
@@ -46,7 +46,7 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
     const timeout = AbortSignal.timeout(limitMs)
     try {
       const both = signal ? AbortSignal.any([signal, timeout]) : timeout
-      // grammY's type is that of a package's signals; it only listens to it.
+      // grammY has another type of signals, but only listens to it.
       return { ok: true, value: await act(both as never) } as const
     } catch (error) {
       if (signal?.aborted) return { ok: false, trouble: { kind: "away", why: "it was stopped" } } as const
@@ -132,7 +132,7 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
       }),
     answerPress: (pressId, { text, isAlert }) =>
       doing((stop) => {
-        const words = text === undefined ? {} : { text: cut(text, MOST_NOTICE_UNITS), show_alert: isAlert === true }
+        const words = text === undefined ? {} : { text: cutText(text, MOST_NOTICE_UNITS), show_alert: isAlert === true }
         return raw.answerCallbackQuery({ callback_query_id: pressId, ...words }, stop)
       }),
     async makeTopic(chatId, name) {
@@ -175,12 +175,12 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
 
   function sendFile(place: Place, { body, file, ...post }: ChannelPost, stop: never) {
     const words = body.text === "" ? {} : { caption: body.text, caption_entities: entitiesOf(body) }
-    // grammY writes the name as it is, and it may have spaces.
+    // grammY does not quote the name, which may have spaces.
     const document = new InputFile(file!.bytes, JSON.stringify(file!.name.replaceAll(/["\\\p{Cc}]/gu, "_")))
     return raw.sendDocument({ document, ...words, ...aroundOf(place, post) }, stop)
   }
 
-  /** Its bytes, or the status that came instead; undefined for more than we take, whatever was said of its size. */
+  /** The file, or the HTTP status; undefined if it is larger than the limit, whatever its stated size. */
   async function fetched(path: string, stop: AbortSignal): Promise<Uint8Array | number | undefined> {
     const response = await download(path, stop)
     if (!response.ok) return response.status
@@ -195,7 +195,7 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
   }
 }
 
-/** Where it goes, and how. */
+/** Place and options of a message. */
 const aroundOf = (
   { chatId, threadId }: Place,
   { buttons, isSilent, replyTo }: Pick<ChannelPost, "buttons" | "isSilent" | "replyTo">,
@@ -203,7 +203,7 @@ const aroundOf = (
   chat_id: chatId,
   ...(threadId === null || threadId === GENERAL ? {} : { message_thread_id: threadId }),
   ...(isSilent ? { disable_notification: true } : {}),
-  // That the message was deleted meanwhile is no reason to say nothing.
+  // Send it even if that message was deleted meanwhile.
   ...(replyTo === undefined
     ? {}
     : { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true as const } }),
@@ -231,13 +231,6 @@ function entityOf(mark: TextMark, at: { offset: number; length: number }): Messa
   if (mark.kind === "link") return { type: "text_link", ...at, url: mark.url }
   if (mark.kind === "spoiler") return { type: "spoiler", ...at }
   return { type: KINDS[mark.kind], ...at }
-}
-
-/** Never in the middle of a surrogate pair. */
-function cut(text: string, units: number): string {
-  if (text.length <= units) return text
-  const isHighHalf = (text.charCodeAt(units - 2) & 0xfc00) === 0xd800
-  return `${text.slice(0, isHighHalf ? units - 2 : units - 1)}…`
 }
 
 const refused = (kind: "gone" | "refused" | "no_chat", why: string): Told<never> => ({

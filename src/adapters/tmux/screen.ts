@@ -1,4 +1,4 @@
-/** A screen as tmux captures it with its colours, taken apart: what stands there, and what of it is not faint. */
+/** Parses a screen that tmux captured with colours: its text, and the text that is not faint. */
 export function readScreen(captured: string): { lines: string[]; bright: string[] } {
   const lines: string[] = []
   const bright: string[] = []
@@ -20,7 +20,7 @@ export function readScreen(captured: string): { lines: string[]; bright: string[
   return { lines, bright }
 }
 
-/** Colours, links and other sequences, controls, and everything between them. */
+/** Escape sequences, control characters, and text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what screens are made of
 const PIECES = /\x1b\[([\d;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[^@-~]*[@-~]|\x1b.|[\x00-\x1f]|[^\x00-\x1f]+/g
 
@@ -29,7 +29,7 @@ interface Look {
   isReversed: boolean
 }
 
-/** Colour numbers that follow a 38 or 48 are no attributes of their own. */
+/** Skip the colour numbers behind 38, 48 and 58: they are no attributes. */
 function lookAfter(codes: string, before: Look): Look {
   const parts = codes.split(";")
   let { isFaint, isReversed } = before
@@ -45,7 +45,7 @@ function lookAfter(codes: string, before: Look): Look {
   return { isFaint, isReversed }
 }
 
-/** The first letter of a hint lies under the cursor that the agent draws, and is not faint for that. */
+/** The agent's drawn cursor covers the first letter of a hint, which is reversed instead of faint. */
 function brightOnly(
   { text, isFaint, isReversed }: Look & { text: string },
   at: number,

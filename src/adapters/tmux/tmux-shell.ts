@@ -18,8 +18,8 @@ export interface TmuxResult {
 }
 
 /**
- * Runs tmux, one command after another for each of its servers, out of a shell that stays for a while: to start a program,
- * a process is copied first, and the daemon's copy takes ten times as long as a shell's.
+ * Runs tmux commands one at a time per server, from a shell that stays for a while: forking the daemon takes ten times
+ * as long as forking a shell.
  */
 export function makeTmuxRunner(
   tool: TmuxTool,
@@ -51,7 +51,7 @@ const [NOT_RUN, NOT_FOUND] = [126, 127]
 function makeShell({ env, program = "tmux", maxMs = MAX_MS }: TmuxTool, onEnd: () => void): Shell {
   const token = randomUUID()
   const waiting: Job[] = []
-  // A group of its own: what hangs is ended together with what it has started.
+  // A process group of its own: a hanging command is killed with its children.
   const child = spawn("/bin/sh", [], { env: { ...env, TMUX: undefined }, stdio: "pipe", detached: true })
   const streams = [child.stdin, child.stdout, child.stderr] as unknown as Socket[]
   let [out, err] = [Buffer.alloc(0), Buffer.alloc(0)]
@@ -90,7 +90,7 @@ function makeShell({ env, program = "tmux", maxMs = MAX_MS }: TmuxTool, onEnd: (
     const stderr = before(err, `\n${token}\n`)
     if (!job || !stdout || !stderr) return
     const code = out.subarray(stdout.length + token.length + 2).toString()
-    // A part of it may have come alone.
+    // May be incomplete.
     if (!code.endsWith("\n")) return
     const { resolve, reject } = job
     const ran = { code: Number(code), stdout: stdout.toString(), stderr: stderr.toString() }
@@ -123,7 +123,7 @@ function makeShell({ env, program = "tmux", maxMs = MAX_MS }: TmuxTool, onEnd: (
     })
 }
 
-/** Nothing has a meaning between these. */
+/** Quoted for a shell. */
 const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
 
 const failing = (message: string, details: Record<string, string> = {}) =>
@@ -138,6 +138,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL")
   } catch {
-    // It has ended by itself.
+    // It has ended already.
   }
 }

@@ -5,11 +5,11 @@ import type { PaneAddress, PaneGuard, PaneKey, PaneLook, Panes } from "../../dom
 import { readScreen } from "./screen.ts"
 import { makeTmuxRunner, type TmuxTool } from "./tmux-shell.ts"
 
-/** Panes of tmux. Whether it is still the same pane is decided by its server, in the very command that writes. */
+/** Panes of tmux. The server checks that it is still the same pane in the command that writes, without a race. */
 export function tmuxPanes(tool: TmuxTool): Panes {
   const run = makeTmuxRunner(tool)
 
-  /** What the command printed, if it is the same pane; undefined if it is another one or none, and nothing was done. */
+  /** The command's output; undefined if it is another pane or none, and then nothing was done. */
   const inPane = async (address: PaneAddress, command: string, more: More = {}) => {
     if (!PANE.test(address.pane)) return undefined
     const { guard, first = [], otherwise = "", stdin } = more
@@ -23,7 +23,7 @@ export function tmuxPanes(tool: TmuxTool): Panes {
     if (!PANE.test(pane)) return undefined
     const { code, stdout } = await run(socket, ["display-message", "-p", "-t", pane, IDENTITY])
     const [serverPid, serverStart, found, panePid] = stdout.trim().split(" ")
-    // Without such a pane tmux may answer for another one, or with nothing.
+    // If the pane is gone, tmux may answer for another one, or with nothing.
     if (code !== 0 || found !== pane) return undefined
     return { socket, serverPid: Number(serverPid), serverStart: Number(serverStart), pane, panePid: Number(panePid) }
   }
@@ -43,7 +43,7 @@ export function tmuxPanes(tool: TmuxTool): Panes {
   return {
     identify,
     async find({ socket, name }) {
-      // What a person opens beside it has no command of its own, and a higher number.
+      // Panes that a person splits off have no start command and a higher id.
       const filter = `#{&&:#{==:#{session_name},${formatWord(name)}},#{&&:#{!=:#{pane_start_command},},#{==:#{pane_dead},0}}}`
       const { code, stdout } = await run(socket, ["list-panes", "-a", "-f", filter, "-F", "#{pane_id}"])
       const numbers = stdout
@@ -62,21 +62,21 @@ export function tmuxPanes(tool: TmuxTool): Panes {
     async key(address, key, guard) {
       const more = guard === undefined ? {} : { guard }
       if (!guard?.isInMode) return (await inPane(address, `send-keys -t ${address.pane} ${key}`, more)) !== undefined
-      // In a mode tmux would take the key for a command of the mode; what is pasted goes to the program.
+      // In a mode, tmux would interpret the key; pasted text goes to the program.
       return pasteRaw(address, BYTES[key], more)
     },
     async start({ socket, name, cwd, argv, env }) {
       const place = ["-s", literal(name), "-x", "160", "-y", "50", "-c", literal(cwd)]
       const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`])
-      // tmux gives a single word to a shell to read; `env` would take one with a "=" for a variable.
+      // tmux passes a single word to a shell; `env` would take one with a "=" for a variable.
       const words = argv.length === 1 ? ["sh", "-c", 'exec "$0"', ...argv] : argv
       const args = ["new-session", "-d", "-P", "-F", "#{pane_id}", ...place, ...variables, "--", ...words].map(whole)
       for (let left = STARTS; ; left--) {
-        // A server that this starts is ours: a person's settings, such as panes that stay when they are dead, are not for it.
+        // A server that this starts is ours: don't load a person's settings, such as remain-on-exit.
         const { code, stdout, stderr } = await run(socket, ["-f", "/dev/null", ...args])
         const address = code === 0 ? await identify({ socket, pane: stdout.trim() }) : undefined
         if (address) return address
-        // The last session's end stops the server: for a moment its socket is there and it is not.
+        // The server stops with its last session: for a moment the socket exists without a server.
         if (left === 1 || code === 0 || !/server exited|lost server|connect/i.test(stderr)) {
           const why = stderr.trim() || "it ended at once"
           throw new Failure("terminal_failing", `${argv[0]} could not be started in tmux: ${why}`, { socket, name })
@@ -94,9 +94,9 @@ const BYTES: Record<PaneKey, string> = { Enter: "\r", Escape: "\x1b", "C-s": "\x
 
 interface More {
   guard?: PaneGuard
-  /** Commands before it. */
+  /** Commands to run first. */
   first?: string[]
-  /** What is done when it is another pane. */
+  /** The command for another pane. */
   otherwise?: string
   stdin?: string
 }
@@ -108,7 +108,7 @@ const LOOK = "#{cursor_x} #{cursor_y} #{pane_in_mode} #{pane_dead}\t#{pane_curre
 const STARTS = 5
 const RETRY_MS = 200
 
-/** For tmux to compare. A pane that is not there has no number, so it never equals. */
+/** A tmux format that compares. A missing pane has no id, so it is never equal. */
 function condition({ serverPid, serverStart, pane, panePid }: PaneAddress, guard?: PaneGuard): string {
   const { cursor } = guard ?? {}
   const pairs = [
@@ -131,7 +131,7 @@ function lookOf(seen: string): PaneLook {
   return { ...screen, cursor: { column, row }, isInMode: mode !== 0, isDead: dead !== 0, title, program }
 }
 
-/** Names and folders are formats to tmux. */
+/** tmux expands formats in names and folders. */
 const literal = (text: string) => text.replaceAll("#", "##")
-/** A word that ends with a semicolon would end the command. */
+/** A trailing semicolon would end the command. */
 const whole = (word: string) => (word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word)

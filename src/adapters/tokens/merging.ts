@@ -1,8 +1,8 @@
 import type { Vocabulary } from "./vocabulary.ts"
 
 /**
- * How many tokens are left when of all neighbours those of the lowest rank are merged, again and again. A heap finds
- * them, so that a megabyte without a blank takes no longer than one with many.
+ * The number of tokens after byte-pair merging: the neighbours of the lowest rank first. A heap finds
+ * them, so that a megabyte without a space is not quadratic.
  */
 export function countMerged(bytes: Uint8Array, vocabulary: Vocabulary): number {
   const size = bytes.length
@@ -21,7 +21,7 @@ export function countMerged(bytes: Uint8Array, vocabulary: Vocabulary): number {
   let count = size
   for (let top = heap.pop(); top; top = heap.pop()) {
     const [rank, at] = top
-    // It was merged meanwhile, or has another neighbour now.
+    // Outdated: it was merged, or has another neighbour now.
     if (rankOf[at] !== rank) continue
     const gone = next[at]!
     next[at] = next[gone]!
@@ -34,7 +34,7 @@ export function countMerged(bytes: Uint8Array, vocabulary: Vocabulary): number {
   return count
 }
 
-/** Lowest rank first, and of equal ones the leftmost. */
+/** Lowest rank first, then the leftmost. */
 function makeHeap() {
   const ranks: number[] = []
   const places: number[] = []

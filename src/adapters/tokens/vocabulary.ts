@@ -1,10 +1,10 @@
 /** Tokens as bytes, each with its rank. */
 export interface Vocabulary {
-  /** Of the token with exactly these bytes; -1 where there is none. */
+  /** The rank of the token with exactly these bytes; -1 if there is none. */
   rank(bytes: Uint8Array, from: number, to: number): number
 }
 
-/** One byte of length per token in the order of their ranks, 0 where a rank is not used; then all their bytes. */
+/** One length byte per rank, 0 for unused ones; then all bytes. */
 export function packVocabulary(tokens: readonly (Uint8Array | undefined)[]): Buffer {
   const head = Buffer.alloc(4)
   head.writeUInt32LE(tokens.length)
@@ -12,7 +12,7 @@ export function packVocabulary(tokens: readonly (Uint8Array | undefined)[]): Buf
   return Buffer.concat([head, lengths, ...tokens.filter((token) => token !== undefined)])
 }
 
-/** Read straight into a table of numbers: a map of strings would take ten times the memory and the time. */
+/** A hash table of numbers: a map of strings would take ten times the memory and time. */
 export function vocabularyIn(packed: Buffer): Vocabulary {
   const count = packed.readUInt32LE(0)
   const lengths = packed.subarray(4, 4 + count)

@@ -3,11 +3,11 @@ import type { Permission, PermissionAnswers, PermissionQuestion } from "../../do
 import { ALWAYS, BUTTON_UNITS, isCut, readableRules } from "../render/approval.ts"
 import { firstLine } from "../render/clean.ts"
 
-/** More would not be read, and the messenger takes only so many. */
+/** More would not be read, and the messenger limits them. */
 const MOST_OPTIONS = 20
 const SHORT_UNITS = 14
 
-/** What can be answered to a permission by pressing a button. A button carries ids and places, never words. */
+/** The buttons of an approval request. They carry ids and positions, never text. */
 export function buttonsOf(permission: Permission, redact: (text: string) => string): OutgoingButton[][] {
   const { id, suggestions, via } = permission
   const button = (label: string, verb: string) => ({
@@ -23,7 +23,7 @@ export function buttonsOf(permission: Permission, redact: (text: string) => stri
   return [[button("✅ Allow", "allow"), button("⛔ Deny", "deny"), ...stop], ...rules, ...all]
 }
 
-/** The one that is to be answered next, by its place; undefined where nothing is asked, or all is answered. */
+/** The position of the next unanswered question; undefined where there is none. */
 export function openQuestion({
   questions,
   answers,
@@ -32,7 +32,7 @@ export function openQuestion({
   return at < 0 ? undefined : { question: questions[at]!, at }
 }
 
-/** One that several options can be chosen for ends with an empty word until it is said that these are all. */
+/** A multiple choice ends with an empty string until the person is done. */
 export const STILL_CHOOSING = ""
 const isUnanswered = (words: string[] | undefined) => words === undefined || words.at(-1) === STILL_CHOOSING
 export const chosenIn = (answers: PermissionAnswers, key: string) =>

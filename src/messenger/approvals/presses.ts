@@ -11,8 +11,8 @@ import type { Decision, Permission, PermissionAnswers } from "../../domain/permi
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
-import { toShow } from "../inbound/answers.ts"
 import { wholeInput } from "../render/approval.ts"
+import { toShow } from "../to-show.ts"
 import { chosenIn, openQuestion, STILL_CHOOSING } from "./buttons.ts"
 
 export interface ApprovalDeps {
@@ -23,7 +23,7 @@ export interface ApprovalDeps {
     decide(id: string, decision: Decision, by: string): Promise<{ isFirst: boolean; permission: Permission }>
     note(id: string, answers: PermissionAnswers): Promise<boolean>
   }
-  /** Without the secrets in it: what is shown leaves this machine. */
+  /** Removes secrets: the text leaves this machine. */
   redact(text: string): string
 }
 
@@ -32,13 +32,13 @@ export interface Presser {
   name: string
 }
 
-/** The place of the approval request that was pressed, or that was replied to. */
+/** The place of the approval request. */
 export interface ApprovalPlace {
   chatId: string
   threadId: number | null
 }
 
-/** The buttons of approval requests: the first answer counts, and what is told to whoever pressed it is what became of it. */
+/** The buttons of approval requests: the first answer counts, and whoever presses later sees the result. */
 export function makePermissionButtons(deps: ApprovalDeps): ButtonHandler {
   const { store } = deps
   const answering = makeAnswering(deps)
@@ -93,26 +93,26 @@ export function makeAnswering({ store, clock, channel, permits }: ApprovalDeps) 
     }
   }
 
-  /** The approval request shows the next question, or how far this one is chosen. */
+  /** Shows the next question, or the options chosen so far. */
   const showNext = async ({ id }: Permission, { chatId }: ApprovalPlace) => {
     const approval = await store.approvalRequests.get(id, channel, chatId)
     const thread = approval?.threadId ?? null
     const inTopic = thread === null ? undefined : await store.topics.byThread(channel, chatId, thread)
-    // In a chat without topics it is found by its number.
+    // In a chat without topics it is found by its message id.
     const topic = inTopic ?? (approval && (await store.topics.byMessage(channel, chatId, approval.messageId)))
     if (!approval) return
     const payload = { kind: "decided" as const, permissionId: id }
     const nowMs = clock.nowMs()
-    const key = `card:${id}:${nowMs}`
+    const key = `${channel}:card:${id}:${nowMs}`
     const delivery = topic
-      ? toShow(channel, key, topicLane(topic, true), { ...payload, topicId: topic.id })
-      : toShow(channel, key, chatLane(chatId), { ...payload, chatId, threadId: thread })
+      ? toShow(key, topicLane(topic, true), channel, { ...payload, topicId: topic.id })
+      : toShow(key, chatLane(chatId), channel, { ...payload, chatId, threadId: thread })
     await store.deliveries.enqueue({ ...delivery, repeatable: true }, nowMs)
   }
 
   return {
     decide,
-    /** One of its questions; when it was the last, all of them. */
+    /** Answers one question, or with the last one all. */
     async answer(
       permission: Permission,
       key: string,
@@ -137,7 +137,7 @@ function doneWords({ state, always, suggestions }: Permission): string {
   return rule === undefined ? "Allowed." : `Allowed, and always: ${rule}`.slice(0, MOST_TOLD_UNITS)
 }
 
-/** What the messenger shows to the one who pressed. */
+/** What the messenger shows to whoever pressed. */
 const MOST_TOLD_UNITS = 190
 
 function lateWords({ state, answeredBy, reason }: Permission): string {
@@ -166,7 +166,7 @@ async function showAll(
     ...(isFile && { file: { name: `${id}.txt`, text } }),
   }
   await store.deliveries.enqueue(
-    toShow(channel, `full:${id}:${at.chatId}`, chatLane(at.chatId), payload),
+    toShow(`${channel}:full:${id}:${at.chatId}`, chatLane(at.chatId), channel, payload),
     clock.nowMs(),
   )
   return { text: "It comes below." }

@@ -7,7 +7,7 @@ import { type ApprovalDeps, makeAnswering, type Presser, subjectOf } from "./pre
 export interface ApprovalReply {
   /** What the approval request is about; undefined for any other message. */
   about(message: IncomingMessage): Promise<Subject | undefined>
-  /** What whoever wrote it is told; undefined for any other message. */
+  /** The answer to its sender; undefined for any other message. */
   reply(message: IncomingMessage, by: Presser): Promise<string | undefined>
 }
 

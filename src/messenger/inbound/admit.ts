@@ -2,13 +2,13 @@ import { createHash } from "node:crypto"
 import type { AdmittedUpdate, Channel, RawUpdate } from "../../domain/channel.ts"
 import type { Store } from "../../domain/store.ts"
 
-/** What people did in a chat and nobody has looked at yet: deliveries on this channel. */
+/** The channel of updates that are not handled yet. */
 export const inChannel = (channel: string) => `${channel}-in`
 
-/** An update that ends the process is looked at so often. What fails in another way is given up earlier. */
+/** The attempts at an update that kills the process. Other failures are given up earlier. */
 const MAX_ATTEMPTS = 30
 
-/** Updates become deliveries under their own numbers, and the next question begins after them: all or nothing. */
+/** Stores updates as deliveries under their own ids together with the next offset: all or nothing. */
 export async function admit(
   tx: Store,
   { channel, bot, batch, nowMs }: { channel: Channel; bot: string; batch: readonly RawUpdate[]; nowMs: number },
@@ -17,7 +17,7 @@ export async function admit(
     const lane = laneOf(channel, update.raw)
     if (lane !== undefined) await put(tx, { bot, update, lane, channel: inChannel(channel.id), nowMs })
   }
-  // The highest and not the last: after a jump to lower numbers the messenger hands out again what that leaves, and none is lost.
+  // The highest id, not the last: after a jump to lower ids the messenger repeats the rest, and none is lost.
   await tx.bots.moveOffset(bot, Math.max(...batch.map(({ updateId }) => updateId)) + 1, nowMs)
 }
 
@@ -31,13 +31,13 @@ async function put(
   const payload: AdmittedUpdate = { bot, updateId, raw, digest }
   const delivery = { key: `${bot}:${updateId}`, lane, channel, payload, repeatable: true, maxAttempts: MAX_ATTEMPTS }
   if (await tx.deliveries.enqueue(delivery, nowMs)) return
-  // Numbers begin anew after a quiet week: one that was given before may be another update.
+  // Ids restart after a quiet week: the same id may be another update.
   const before = await tx.deliveries.byKey(delivery.key)
   if (before?.payload.digest !== digest)
     await tx.deliveries.enqueue({ ...delivery, key: `${delivery.key}:${digest}` }, nowMs)
 }
 
-/** In order for each place; a button press does not wait behind a file that is fetched. Undefined for what says nothing to us. */
+/** One lane per place; a button press does not wait for a file download. Undefined for irrelevant updates. */
 function laneOf(channel: Channel, raw: unknown): string | undefined {
   try {
     const incoming = channel.read(raw)
@@ -45,7 +45,7 @@ function laneOf(channel: Channel, raw: unknown): string | undefined {
     const { chatId, threadId } = incoming.place
     return `in:${chatId}:${threadId ?? 0}${incoming.kind === "press" ? "!press" : ""}`
   } catch {
-    // It is looked at once more by who handles it, and settled there.
+    // The handler reads it again and settles it.
     return "in:unreadable"
   }
 }

@@ -10,11 +10,11 @@ import { safeName, saveToInbox } from "./inbox.ts"
 export interface AttachmentDeps {
   channel: Channel
   tempDir: string
-  /** What is said in the file, by the command of the configuration; undefined where none is set. */
+  /** Transcribes a file with the configured command; undefined where none is set. */
   transcribe: ((path: string, signal: AbortSignal) => Promise<string>) | undefined
 }
 
-/** What became of files: words for the agent, or why there are none, or that it is to be tried again. */
+/** The result for files: text for the agent, the reason why there is none, or a retry. */
 export type Brought =
   | { kind: "words"; text: string; told?: string }
   | { kind: "not"; why: string }
@@ -24,9 +24,9 @@ const PASSING: ReadonlySet<ChannelTrouble["kind"]> = new Set(["away", "unclear",
 const TRY_AGAIN_MS = 5_000
 
 export interface Attachments {
-  /** The files of these messages, kept in the project's folder, if there is one. */
+  /** Stores the files of these messages in the project's folder, if there is one. */
   keep(messages: readonly IncomingMessage[], dir: string | undefined): Promise<Brought>
-  /** What somebody says in a voice message. */
+  /** Transcribes a voice message. */
   hear(message: IncomingMessage, signal: AbortSignal): Promise<Brought>
 }
 
@@ -84,7 +84,7 @@ export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps
   }
 }
 
-/** In words that an agent of any kind understands, after what was written under the files. */
+/** Names the files in words that any agent understands, below their captions. */
 function withPaths(messages: readonly IncomingMessage[], paths: readonly string[]): string {
   const caption = messages.map(({ text }) => text).filter((text) => text !== "")
   const files =
@@ -92,10 +92,10 @@ function withPaths(messages: readonly IncomingMessage[], paths: readonly string[
   return [...caption, files].join("\n\n")
 }
 
-/** The part of such words that names the files, with the blank lines before it. */
+/** The part of such a text that names the files, with the blank lines before it. */
 export const filesIn = (text: string) => /(?:^|\n\n)The files? (?:is \/|are:\n)[\s\S]*$/.exec(text)?.[0] ?? ""
 
-/** Where the agent works, so that it may read there; or else its project. */
+/** The agent's working folder, which it may read, or its project. */
 export function folderOf({ projectPath, rootUri }: Session): string | undefined {
   const roots = rootUri?.startsWith("file://") ? [fileURLToPath(rootUri)] : []
   for (const dir of [...(projectPath === null ? [] : [projectPath]), ...roots]) if (kindOf(dir) === "folder") return dir

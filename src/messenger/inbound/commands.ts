@@ -25,14 +25,14 @@ export interface Commands {
 }
 
 export interface CommandFrom {
-  /** Whom it is about: the session of the topic, or the team of the group; nobody in particular elsewhere. */
+  /** The session of the topic or the team of the group; undefined elsewhere. */
   to: Recipient | undefined
-  /** What may be shown and started there. */
+  /** What may be shown and started. */
   scope: Scope
   by: Known
 }
 
-/** What is offered when somebody types a slash. */
+/** Offered when somebody types a slash. */
 export const COMMANDS = [
   { name: "status", summary: "How it stands: the session of this topic, or all of them" },
   { name: "sessions", summary: "Which sessions are live" },
@@ -48,7 +48,7 @@ export const COMMANDS = [
   { name: "help", summary: "What there is" },
 ] as const
 
-/** A path is none, nor is what somebody else wrote and is only handed on. */
+/** Paths and forwarded messages are no commands. */
 export const isCommand = ({ text, isEdit, files, forwardedFrom }: IncomingMessage) =>
   !isEdit && files.length === 0 && forwardedFrom === null && /^\/\/?[a-z][\w:-]*(?:@\w+)?(?:\s|$)/i.test(text)
 
@@ -60,7 +60,7 @@ interface Asked extends CommandFrom {
 
 type Told = { outcome: string; words: string; writes?: Write[] } & Pick<AnswerOptions, "buttons">
 
-/** What begins with a slash. Our own names go first; in a topic any other, and what has two slashes, is the agent's. */
+/** Our own commands first; in a topic all others, and those with two slashes, go to the agent. */
 export function makeCommands(deps: CommandDeps): Commands {
   const { store, messages, resuming, toSession, facts, answer } = deps
 
@@ -89,7 +89,7 @@ export function makeCommands(deps: CommandDeps): Commands {
     quiet: change({ verbosity: "quiet" }, "Only what needs you is shown here now."),
 
     async stop({ message, to, by, rest }) {
-      // With words, they are said as soon as the turn has ended.
+      // A text is sent as soon as the turn has ended.
       if (to && rest !== "") return toSession.say({ message, to, by, text: rest, priority: "stop" })
       const sessionId = await sessionOf(to)
       if (sessionId === null) return { outcome: "no topic", words: IN_A_TOPIC }
@@ -104,7 +104,7 @@ export function makeCommands(deps: CommandDeps): Commands {
       if (scope !== "all" && !scope.has(team!)) return tell(await facts.startable(scope))
       const dir = rest.startsWith("~/") ? `${deps.homeDir}${rest.slice(1)}` : rest
       const where = dir.startsWith("/") ? { dir } : { team: team! }
-      // Named by the message, so that it is started once.
+      // Named after the message: started once, however often it is handled.
       const name = `throughline-new-${message.messageId}`
       return tell(startedWords(await resuming.start(where, name)))
     },

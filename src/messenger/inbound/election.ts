@@ -12,13 +12,13 @@ const KNOWN_MS = 5 * 60_000
 const PASSING = new Set(["away", "unclear", "wait"])
 
 /**
- * Which of several bots in one group answers what is said to nobody in particular: of those that are admins the one with the
- * lowest number. Each can tell by itself, so that the machines need not know of each other.
+ * Which of several bots in one group answers messages to nobody in particular: the admin with the lowest id.
+ * Each bot can decide this alone, so the machines need not know each other.
  */
 export function makeElection({ clock, channel, botId, self }: ElectionDeps) {
   const known = new Map<string, { isElected: boolean; atMs: number }>()
 
-  /** Undefined while the messenger cannot be asked. */
+  /** Undefined while the messenger is unreachable. */
   const isElected = async (chatId: string): Promise<boolean | undefined> => {
     const before = known.get(chatId)
     if (before && clock.nowMs() - before.atMs < KNOWN_MS) return before.isElected
@@ -31,7 +31,7 @@ export function makeElection({ clock, channel, botId, self }: ElectionDeps) {
   }
 
   return {
-    /** Whether it is this bot that is meant; undefined where nobody is named. */
+    /** Whether this bot is meant; undefined where none is named. */
     async isNamed({ text, replyTo }: IncomingMessage): Promise<boolean | undefined> {
       const name = /^\/\w+@(\w+)/.exec(text)?.[1]
       if (name !== undefined) return name.toLowerCase() === (await self()).username.toLowerCase()

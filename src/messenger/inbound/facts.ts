@@ -27,12 +27,12 @@ export interface FactsDeps {
   bot: string
 }
 
-/** What commands are answered with. */
+/** The answers to commands. */
 export interface CommandFacts {
   status(topic: Topic | undefined, scope: Scope): Promise<string>
   sessions(scope: Scope): Promise<string>
   queue(topic: Topic | undefined, scope: Scope): Promise<string>
-  /** What can be started. */
+  /** The teams and folders that can be started. */
   startable(scope: Scope): Promise<string>
   ended(scope: Scope): Promise<{ words: string; buttons?: OutgoingButton[][] }>
   byPrefix(prefix: string, scope: Scope): Promise<Session[]>

@@ -8,21 +8,21 @@ import type { Clock } from "../../lib/clock.ts"
 import type { Write } from "./handling.ts"
 
 /**
- * Apps send a text that is too long in several messages, and nothing says that they belong together. Some cut at the limit, others at
- * a line or a sentence in the second half of what fits. So a message of at least half the limit may go on in the next one of the same
- * person in the same place, if that was sent within a moment.
+ * Apps split a long text into several messages, and nothing says that they belong together. Some cut at the limit, others at
+ * a line or a sentence in the second half. So a message of at least half the limit may continue in the next one of the same
+ * person in the same place, if that follows within a moment.
  */
 export interface Fragments {
-  /** The text as it was written, or undefined while more of it may come. */
+  /** The whole text, or undefined while more of it may come. */
   gather(message: IncomingMessage, delivery: Delivery, sent: Delivery | undefined): Promise<Gathered | undefined>
 }
 
 export interface Gathered {
-  /** The first of them, with the words of all. */
+  /** The first message, with the text of all. */
   message: IncomingMessage
-  /** Where the words of each one are. */
+  /** The position of each message in the text. */
   parts: MessagePart[]
-  /** What was taken in of the others: settled together with the first. */
+  /** The deliveries of the others: settled together with the first. */
   rest: Delivery[]
 }
 
@@ -30,19 +30,19 @@ export interface FragmentDeps {
   store: Store
   clock: Clock
   channel: Channel
-  /** Since when whatever people write is taken in at once; undefined while that cannot be told. */
+  /** Since when updates arrive without delay; undefined while unknown. */
   listeningSinceMs(): number | undefined
 }
 
-/** Between two fragments, by the messenger's clock, which counts seconds. */
+/** Between two fragments, by the messenger's clock in seconds. */
 const NEXT_WITHIN_MS = 2_000
-/** Nothing more came for so long after the last one was taken in: a little more than may be between two. */
+/** The pause after which a text is complete: a little longer than between two fragments. */
 const QUIET_MS = 2_500
-/** While Telegram is not reached, the rest may still come; but what is here does not wait for long. */
+/** While Telegram is unreachable, the rest may still come; wait only so long for it. */
 const MOST_MS = 30_000
 
 export function makeFragments({ store, clock, channel, listeningSinceMs }: FragmentDeps): Fragments {
-  /** A daemon that was away has to hear first what was written meanwhile. */
+  /** A daemon that was down has to receive the backlog first. */
   const isQuiet = ({ createdAtMs }: Delivery) => {
     const [nowMs, sinceMs] = [clock.nowMs(), listeningSinceMs()]
     if (nowMs - createdAtMs < QUIET_MS) return false
@@ -54,7 +54,7 @@ export function makeFragments({ store, clock, channel, listeningSinceMs }: Fragm
   const isText = (one: IncomingMessage) =>
     !one.isEdit && one.files.length === 0 && one.otherKind === null && one.text !== ""
 
-  /** An app that cuts at the limit has no more to send after a shorter one. */
+  /** An app that cuts at the limit sends nothing after a shorter message. */
   const mayGoOn = (parts: readonly IncomingMessage[]) => {
     const last = parts.at(-1)!.text
     const isCutAtLimit = parts.slice(0, -1).some(({ text }) => isFull(text, most))
@@ -79,7 +79,7 @@ export function makeFragments({ store, clock, channel, listeningSinceMs }: Fragm
       .flatMap((other) => {
         const read = channel.read(admittedOf(other).raw)
         const isTheirs = read?.kind === "message" && read.from.userId === from.from.userId
-        // An edit says nothing of what comes next.
+        // An edit does not say what comes next.
         return isTheirs && !read.isEdit ? [{ delivery: other, message: read }] : []
       })
 
@@ -87,7 +87,7 @@ export function makeFragments({ store, clock, channel, listeningSinceMs }: Fragm
     async gather(message, delivery, sent) {
       if (!isText(message) || !mayGoOn([message])) return alone(message)
       const others = await behind(delivery, message)
-      // A daemon that died after it was sent: what was in it then is in it, and nothing else.
+      // A daemon died after sending it: its fragments are fixed.
       const known = sent && messageOf(sent).origin?.parts?.map(({ messageId }) => messageId)
       const parts = [{ message, delivery }]
       for (const next of others) {
@@ -105,10 +105,10 @@ export function makeFragments({ store, clock, channel, listeningSinceMs }: Fragm
 
 const alone = (message: IncomingMessage): Gathered => ({ ...joined([message], 0), rest: [] })
 
-/** As long as can be; or one unit shorter, where a character of two did not fit. */
+/** At the limit, or one unit shorter, where a surrogate pair did not fit. */
 const isFull = (text: string, most: number) => text.length >= most - 1
 
-/** One that was cut at the limit goes on where it was cut; what was left out at any other border is a line's end, or a blank. */
+/** A cut at the limit drops nothing; any other cut drops a line break or a space. */
 function joined(messages: IncomingMessage[], most: number): Omit<Gathered, "rest"> {
   let text = ""
   const parts: MessagePart[] = []
@@ -128,10 +128,10 @@ export const partOf = ({ messageId, text }: IncomingMessage, offset: number): Me
   digest: digestOf(text),
 })
 
-/** By which an edit that changes nothing is known: the words themselves may be composed with others. */
+/** Detects an edit that changes nothing: the text itself may be part of a longer one. */
 export const digestOf = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 16)
 
-/** Settles what was taken in with another one, in its transaction. */
+/** Settles deliveries that were handled together with another one, in its transaction. */
 export const settledWith = (key: string, others: readonly Delivery[], nowMs: number): Write[] =>
   others.map(
     (other): Write =>

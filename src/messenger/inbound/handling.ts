@@ -8,10 +8,10 @@ import { makeLaneRunner } from "../../lib/lane-runner.ts"
 import { makeLeases } from "../../lib/leases.ts"
 import { inChannel } from "./admit.ts"
 
-/** What came of an update. What is written for it commits with the word that it is done. */
+/** The result of an update. Its writes commit together with its settlement. */
 export type Handled =
   | { kind: "done"; outcome: string; writes?: readonly Write[] }
-  /** Not now: the rest of it is to come, or the messenger is away. */
+  /** Not now: more of it is to come, or the messenger is unreachable. */
   | { kind: "later"; why: string; inMs: number }
 
 export type Write = (tx: Store) => Promise<unknown>
@@ -23,19 +23,19 @@ export interface HandlingDeps {
   host: string
   /** Host and data directory. Leases held under it by an earlier daemon are dead. */
   home: string
-  /** Twice it must lead to the same. */
+  /** Must be idempotent. */
   handle(incoming: Incoming, delivery: Delivery, signal: AbortSignal): Promise<Handled>
   onTrouble(error: unknown, what: string): void
-  /** After the first failure; doubled from then on. */
+  /** After the first failure; then doubled. */
   retryMs?: number
 }
 
 const LEASE_MS = 60_000
 const RETRY_MS = 1_000
-/** An update that fails so often is given up, so that those behind it get their turn. */
+/** An update that fails so often is given up, so that it does not block those behind it. */
 export const MAX_FAILURES = 5
 
-/** Looks at what was taken in: in order for each place, side by side for different ones, until the signal. */
+/** Handles stored updates until the signal: in order for each place, concurrently for different ones. */
 export function makeHandling({ store, clock, channel, host, home, handle, onTrouble, ...deps }: HandlingDeps) {
   const ownerPrefix = `intake ${host} ${home} `
   const leases = makeLeases({ store, clock, host, channel: inChannel(channel.id), ownerPrefix, leaseMs: LEASE_MS })
@@ -47,7 +47,7 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
     return { dueAtMs: nowMs + ms }
   }
 
-  // Where somebody else has it by now, they write the same.
+  // Another daemon that has it now writes the same.
   const settle = (delivery: Delivery, state: "done" | "failed", outcome: string, writes: readonly Write[] = []) =>
     leases.settle(delivery, state, outcome, async (tx) => {
       for (const write of writes) await write(tx)
@@ -63,7 +63,7 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
   }
 
   const failed = (delivery: Delivery, error: unknown, signal: AbortSignal) => {
-    // A daemon that ends has not failed at it; the next one takes it up.
+    // Not a failure: the daemon is stopping, and the next one continues.
     if (signal.aborted) return
     const { key, attempts } = delivery
     onTrouble(error, key)
@@ -79,7 +79,7 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
     name: "telegram update handling",
     ...{ clock, leases, backoff, onTrouble },
     most: 16,
-    // What hangs on a slow network is taken up by the next daemon.
+    // A call on a slow network is continued by the next daemon.
     endMs: 3_000,
     handler: {
       take: (delivery) => runner.start(delivery, (signal) => look(delivery, signal)),
@@ -88,13 +88,13 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
   })
 
   return {
-    /** A hint that there is something to look at. */
+    /** A hint that there is something to handle. */
     nudge: runner.ring,
     run: runner.run,
   }
 }
 
-/** The number alone stays: it is known by it that it was there. */
+/** Only the id stays, for deduplication. */
 function withoutWords(delivery: Delivery): Record<string, unknown> {
   const { bot, updateId, digest } = admittedOf(delivery)
   return { bot, updateId, digest }

@@ -11,8 +11,8 @@ const MAX_NAME_CHARS = 80
 const MOST_ALIKE = 100
 
 /**
- * Keeps a file that somebody sent, for the agent of the project: only its owner may read it, git does not see it, and it is
- * never outside of its folder nor in the place of another one. The same file at the same moment is kept once.
+ * Stores a received file for the project's agent: readable by its owner only, ignored by git, never outside of its folder,
+ * never over another file. The same file at the same moment is stored once.
  */
 export async function saveToInbox(
   projectDir: string,
@@ -26,7 +26,7 @@ export async function saveToInbox(
   const name = safeName(file.name)
   const end = extname(name)
   const stem = name.slice(0, name.length - end.length)
-  // Written aside and then linked: whoever sees the name sees the whole file, also after a crash.
+  // Written to a temporary name and then linked: atomic, also after a crash.
   const part = join(inbox, `.part-${createHash("sha256").update(file.bytes).update(`${time}${name}`).digest("hex")}`)
   await rm(part, { force: true })
   if (!createFile(part, file.bytes, { within })) throw refused(part, "exists already")
@@ -42,7 +42,7 @@ export async function saveToInbox(
   throw new Failure("bad_input", `${MOST_ALIKE} files of this name came in the same second`)
 }
 
-/** What is left of a name that somebody else gave: no folders, nothing hidden, nothing that a shell would take for more. */
+/** A safe file name: no folders, not hidden, no shell syntax. */
 export function safeName(name: string): string {
   const plain = name
     .normalize("NFC")

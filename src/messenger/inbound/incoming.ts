@@ -16,7 +16,8 @@ import type { Clock } from "../../lib/clock.ts"
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts"
 import type { ApprovalReply } from "../approvals/replies.ts"
 import type { TeamChats } from "../team-chats.ts"
-import { type Answers, toShow } from "./answers.ts"
+import { toShow } from "../to-show.ts"
+import type { Answers } from "./answers.ts"
 import { type Commands, isCommand } from "./commands.ts"
 import type { Election } from "./election.ts"
 import { type Fragments, settledWith } from "./fragments.ts"
@@ -27,7 +28,7 @@ export interface IncomingDeps {
   store: Store
   clock: Clock
   channel: Channel
-  /** The group of the configuration. */
+  /** The configured group. */
   chat: string | undefined
   chats: TeamChats
   /** channel:botId */
@@ -44,16 +45,16 @@ export interface IncomingDeps {
 }
 
 const LOOK_AGAIN_MS = 5_000
-/** A long text comes in several messages. */
+/** A long text arrives in several messages. */
 const LOOK_FOR_MORE_MS = 300
 /** People may also talk with each other there. */
 const FLAT_HINT_MS = 5 * MINUTE_MS
 
-/** What an update leads to. Everything that is written for it has a key of its own, so that twice is as good as once. */
+/** Handles one update. Every write has its own key, so handling it twice has one effect. */
 export function makeIncoming(deps: IncomingDeps) {
   const { store, clock, channel, chats, who, election, commands, toSession, fragments, answer } = deps
 
-  /** A group that we are set up for, or one that has topics of ours: a group that moved has another number. */
+  /** A configured group, or one with our topics: a group that moved has another id. */
   const isOurs = async (chatId: string) =>
     chatId === deps.chat ||
     (deps.chat !== undefined && chatId === (await store.topics.chatNow(channel.id, deps.chat))) ||
@@ -81,7 +82,7 @@ export function makeIncoming(deps: IncomingDeps) {
     return { kind: "done", outcome: handler ? `pressed ${beginning}` : "an unknown button" }
   }
 
-  /** People close, reopen and rename topics in the app. What a bot did is known already. */
+  /** People close, reopen and rename topics in the app. Changes by a bot are known already. */
   const topicChanged = async ({ place, change, name, from }: IncomingTopic): Promise<Handled> => {
     const topic = place.threadId === null || from.isBot ? undefined : await topicAt(place.chatId, place.threadId)
     if (!topic || change === "made") return done("a topic of somebody else")
@@ -105,14 +106,15 @@ export function makeIncoming(deps: IncomingDeps) {
       outcome: `the group is ${toChatId} now`,
       writes: [
         (tx) => tx.topics.moveChat(channel.id, place.chatId, toChatId),
-        // Both groups tell of it.
+        // Both groups report it.
         (tx) => tx.journal.append([{ kind: "chat.moved", atMs: nowMs, data, key: `chat.moved:${toChatId}` }]),
-        (tx) => tx.deliveries.enqueue(toShow(channel.id, `moved:${toChatId}`, chatLane(toChatId), note), nowMs),
+        (tx) =>
+          tx.deliveries.enqueue(toShow(`${channel.id}:moved:${toChatId}`, chatLane(toChatId), channel.id, note), nowMs),
       ],
     }
   }
 
-  /** Where there are no topics, a reply to a session's message is for that session. */
+  /** Without topics, a reply to a session's message is for that session. */
   const repliedTopic = async ({ place, replyTo }: IncomingMessage): Promise<Topic | undefined> =>
     replyTo?.isOurs ? store.topics.byMessage(channel.id, place.chatId, replyTo.messageId) : undefined
 
@@ -121,7 +123,7 @@ export function makeIncoming(deps: IncomingDeps) {
     (chatKind === "private" &&
       (await store.holds.list(`${deps.bot}:${place.chatId}`)).some(({ kind }) => kind === "no_topics"))
 
-  /** The one team that a place outside of topics belongs to. Of several, nobody could tell which is meant. */
+  /** The team of a place outside of topics. Among several, the intended one is unknown. */
   const teamAt = async (message: IncomingMessage): Promise<Team | undefined> => {
     const [team, other] = await chats.ownAt(store, message.place)
     return other ? undefined : team
@@ -133,7 +135,7 @@ export function makeIncoming(deps: IncomingDeps) {
 
   const topicAt = (chatId: string, threadId: number) => store.topics.byThread(channel.id, chatId, threadId)
 
-  /** Whether it is for this bot: what is in nobody's topic may be another machine's. */
+  /** Whether it is for this bot: messages in unknown topics may be for another machine's. */
   const isForUs = async (message: IncomingMessage, topic: Topic | undefined): Promise<boolean | undefined> => {
     const named = await election.isNamed(message)
     if (named === false) return false
@@ -143,7 +145,7 @@ export function makeIncoming(deps: IncomingDeps) {
     return election.isElected(message.place.chatId)
   }
 
-  /** What commands show and start: in a team's group, and for people of a team, what is of that team. */
+  /** The scope of commands: in a team's group, and for people of a team, that team. */
   const scopeAt = async ({ place, from }: IncomingMessage): Promise<Scope> => {
     const scope = await who.scopeOf(from, place)
     const own = (await chats.ownAt(store, place)).map(({ name }) => name)
@@ -159,7 +161,7 @@ export function makeIncoming(deps: IncomingDeps) {
     const forUs = await isForUs(message, topic)
     if (forUs === undefined) return { kind: "later", why: "the messenger is away", inMs: LOOK_AGAIN_MS }
     if (!forUs) {
-      // A code is for the one machine that knows it, whoever else hears it.
+      // A code is for the one machine that knows it, whoever else receives it.
       const paired = threadId === null && (await isOurs(chatId)) ? await who.pair(message) : undefined
       return paired ?? done("for somebody else")
     }

@@ -24,7 +24,7 @@ import { makeResumeButton } from "./resume-button.ts"
 import { makeToSession } from "./to-session.ts"
 import { makeWho } from "./who.ts"
 
-/** What people do in a messenger: taken in, and brought to where it belongs. */
+/** Receives what people do in a messenger, and routes it. */
 export interface ChatIntake {
   pairing: UserPairing
   consumers: JournalConsumer[]
@@ -42,13 +42,13 @@ export interface IntakeDeps {
   live: LiveSessions
   roster: Roster
   resuming: Resuming
-  /** Of other modules: what their buttons lead to. */
+  /** The buttons of other modules. */
   buttons: readonly ButtonHandler[]
-  /** What a reply to an approval request is answered with. */
+  /** Handles replies to approval requests. */
   approvalReply?: ApprovalReply
   transcribe: AttachmentDeps["transcribe"]
   host: string
-  /** Host and data directory: one daemon at a time has it. */
+  /** Host and data directory: used by one daemon at a time. */
   home: string
   homeDir: string
   tempDir: string
@@ -89,7 +89,7 @@ export function makeIntake(deps: IntakeDeps): ChatIntake {
     pairing,
     consumers: [makeReceipts({ channel: channel.id, clock })],
     async run(signal) {
-      // Without it nothing is offered after a slash, and all the same taken.
+      // Only for completion: commands work without it.
       void channel
         .offerCommands(COMMANDS)
         .then((told) => told.ok || signal.aborted || onTrouble(told.trouble, "the commands were not offered"))
@@ -98,7 +98,7 @@ export function makeIntake(deps: IntakeDeps): ChatIntake {
   }
 }
 
-/** Asked until it is answered once. */
+/** Asked until answered once. */
 function remembered(ask: () => Promise<ChannelSelf | undefined>): () => Promise<ChannelSelf> {
   let known: ChannelSelf | undefined
   return async () => {

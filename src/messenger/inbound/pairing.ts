@@ -6,16 +6,16 @@ import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts"
 
-/** Who may talk to sessions beside those of the configuration: by a code that is shown in the terminal and sent to the bot. */
+/** Gives people access beside those of the configuration: by a code that is shown in the terminal and sent to the bot. */
 export interface UserPairing {
-  /** Whoever sends it may act everywhere, or in the chats of that team only. */
+  /** A code for access everywhere, or to the chats of one team. */
   issue(team?: string): Promise<{ code: string; expiresAtMs: number }>
-  /** Whether somebody becomes known by it. Each code counts once, and nobody may guess for long. */
+  /** Each code works once, and guesses are limited. */
   redeem(code: string, user: ChannelUser & { userId: string }, place: PairingPlace): Promise<Redeemed>
   list(): Promise<Person[]>
   ofTeams(): Promise<TeamPerson[]>
   remove(userId: string): Promise<boolean>
-  /** All who are known for that team only. */
+  /** All people with access to that team only. */
   removeTeam(team: string): Promise<void>
 }
 
@@ -29,7 +29,7 @@ export interface UserPairingDeps {
   channel: string
 }
 
-/** Without what is taken for something else when it is read off a screen. */
+/** Without letters and digits that look alike. */
 const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 const CODE_CHARS = 8
 export const CODE = new RegExp(`^\\s*([${LETTERS}]{${CODE_CHARS}})\\s*$`, "i")
@@ -39,7 +39,7 @@ const MOST_TRIES = 5
 const TRIES_MS = HOUR_MS
 
 export function makePairing({ store, clock, channel }: UserPairingDeps): UserPairing {
-  // A code waits in the store to be redeemed: the daemon that is asked for it may not be the one that hears it.
+  // Codes are in the store: the daemon that issues one may not be the one that receives it.
   const lane = `pairing:${channel}`
   const keyOf = (code: string) =>
     `${lane}:${createHash("sha256").update(`${channel}\0${code.toUpperCase()}`).digest("hex")}`

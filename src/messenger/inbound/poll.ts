@@ -12,37 +12,22 @@ export interface PollDeps {
   channel: Channel
   /** channel:botId */
   bot: string
-  /** The same for every daemon of this data directory, of which there is one: it need not wait for its predecessor's role. */
+  /** The same for each daemon of this data directory: it need not wait for its predecessor's role to expire. */
   owner: string
   onAdmitted(): void
   onTrouble(error: unknown, what: string): void
   pace?: Partial<PollPace>
 }
 
-export interface PollPace {
-  pollSeconds: number
-  roleMs: number
-  /** Another daemon with this store asks; it may end. */
-  standbyMs: number
-  /** Who was not disturbed for so long stays when somebody else comes; the newcomer gives way. */
-  steadyMs: number
-  stayMs: number
-  /** How long one that gave way is still, and then how long it looks whether it is alone. */
-  conflictMs: number
-  probeSeconds: number
-  untakenMs: number
-  awayMs: number
-  awayMostMs: number
-  unauthorisedMs: number
-  unauthorisedMostMs: number
-}
-
-export const PACE: PollPace = {
+export const PACE = {
   pollSeconds: 25,
   roleMs: 60_000,
+  /** Another daemon with this store polls; it may end. */
   standbyMs: 5_000,
+  /** A program that was undisturbed for so long stays when another one comes; the newcomer gives way. */
   steadyMs: 10_000,
   stayMs: 1_000,
+  /** The pause after giving way, and then how long to probe for another program. */
   conflictMs: 62_000,
   probeSeconds: 8,
   untakenMs: 20_000,
@@ -51,8 +36,9 @@ export const PACE: PollPace = {
   unauthorisedMs: 60_000,
   unauthorisedMostMs: 600_000,
 }
+export type PollPace = typeof PACE
 
-/** Asks the messenger what people did, and keeps it before it asks again, until the signal. */
+/** Polls for updates until the signal, and stores each batch before the next poll. */
 export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTrouble, pace: given }: PollDeps) {
   const pace = { ...PACE, ...given }
   const role = `poll:${bot}`
@@ -60,16 +46,16 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
   let failures = 0
   let steadySinceMs: number | undefined
   let isProbing = false
-  /** Was there at the last look, and not taken in, because somebody else might. */
+  /** Seen at the last poll and left there, because another program might take it. */
   let untaken: number | undefined
-  /** Since when every question was answered, or is still open; and whether one was answered at all. */
+  /** Since when every poll was answered or is still open; and whether one was answered at all. */
   let listeningSinceMs: number | undefined
   let hasHeard = false
 
   const become = async (state: BotState, why: string | null) => {
     const nowMs = clock.nowMs()
     await store.transaction(async (tx) => {
-      // A bot that works from the start is no news.
+      // A bot that works from the start is not reported.
       const isNews = state !== "ok" || (await tx.bots.byId(bot)) !== undefined
       if ((await tx.bots.setState(bot, state, why, nowMs)) && isNews)
         await tx.journal.append([{ kind: `bot.${state}`, atMs: nowMs, data: { bot, state, ...(why ? { why } : {}) } }])
@@ -78,7 +64,7 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
 
   const takeIn = async (batch: RawUpdate[]) => {
     await store.transaction(async (tx) => {
-      // Whoever has the role now asks for the same updates, and keeps them.
+      // The daemon that has the role now gets the same updates.
       if (!(await hold(tx))) throw new Error("another daemon asks for the updates now")
       await admit(tx, { channel, bot, batch, nowMs: clock.nowMs() })
     })
@@ -93,7 +79,7 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
     return pace.conflictMs
   }
 
-  /** After a conflict: what another one would take is left to it. Undefined when nobody else is there. */
+  /** After a conflict: leaves updates to another program. Undefined when there is none. */
   const othersTurn = async (batch: RawUpdate[]): Promise<number | undefined> => {
     const isEarly = batch.length > 0
     const isLeft = batch.some(({ updateId }) => updateId === untaken)
@@ -128,18 +114,18 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
       return pace.stayMs
     }
     failures++
-    // Somebody else may have come meanwhile.
+    // Another program may have started meanwhile.
     steadySinceMs = undefined
     if (trouble.kind === "unauthorised") {
       await become("unauthorised", why)
       return backOff(pace.unauthorisedMs, pace.unauthorisedMostMs, failures)
     }
-    // One connection that breaks is nothing to speak of.
+    // A single broken connection is not reported.
     if (failures > 1) await become("away", why)
     return backOff(pace.awayMs, pace.awayMostMs, failures)
   }
 
-  /** Asks once, and says how long to wait before the next time. */
+  /** Polls once, and returns the pause before the next poll. */
   const ask = async (signal: AbortSignal): Promise<number> => {
     if (!(await hold(store))) {
       steadySinceMs = undefined
@@ -147,7 +133,7 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
     }
     const known = await store.bots.byId(bot)
     steadySinceMs ??= clock.nowMs()
-    // That it is well again is known soon; but not before another one that asks too has had time to ask again.
+    // Short after trouble, but long enough for another program to poll again.
     const isWell = !isProbing && known?.state === "ok" && failures === 0
     const seconds = isWell ? pace.pollSeconds : pace.probeSeconds
     const askedAtMs = clock.nowMs()
@@ -160,12 +146,12 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
     }
     hasHeard = true
     const waitMs = await onAnswer(told.value, known?.state)
-    // Who says at once that there is nothing is not asked all the time.
+    // Don't spin on empty answers that come at once.
     return told.value.length > 0 ? waitMs : Math.max(waitMs, pace.awayMs - (clock.nowMs() - askedAtMs))
   }
 
   return {
-    /** From when on nothing new came, if nothing was taken in; undefined while that cannot be told. */
+    /** Since when all updates have arrived; undefined while unknown. */
     listeningSinceMs(): number | undefined {
       const isFirst = !hasHeard && listeningSinceMs !== undefined && clock.nowMs() - listeningSinceMs < FIRST_ANSWER_MS
       return isFirst ? undefined : listeningSinceMs
@@ -189,7 +175,7 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
   }
 }
 
-/** What waited for this daemon is handed to it within this time. */
+/** The backlog arrives within this time. */
 const FIRST_ANSWER_MS = 5_000
 
 const backOff = (firstMs: number, mostMs: number, times: number) => Math.min(mostMs, firstMs * 2 ** (times - 1))

@@ -1,10 +1,10 @@
 const MAX_QUOTE_CHARS = 200
-/** So much of a text tells it from another. */
+/** So much of a text identifies it. */
 const TELLING_CHARS = 60
 
 /**
- * The words, with the head of what they answer before them. An answer to what the agent said last needs none: that is what
- * any words answer.
+ * Quotes the beginning of the answered message before the text. The agent's last reply needs no quote: any text
+ * answers that.
  */
 export function quoted(text: string, answered: string, lastReply: string | undefined): string {
   const head = [...answered.trim()].slice(0, MAX_QUOTE_CHARS).join("")
@@ -15,5 +15,5 @@ export function quoted(text: string, answered: string, lastReply: string | undef
   return `${lines.join("\n")}\n\n${text}`
 }
 
-/** Without what Markdown adds and a messenger shows in another way. */
+/** Without Markdown syntax, which a messenger shows in another way. */
 const bare = (text: string) => text.replaceAll(/[\s*_`#>~[\]()-]+/g, "")

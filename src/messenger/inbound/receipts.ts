@@ -3,10 +3,10 @@ import type { JournalConsumer } from "../../domain/journal.ts"
 import { AGENT_CHANNEL, messageOf } from "../../domain/message.ts"
 import { receiptLane } from "../../domain/outgoing.ts"
 import type { Clock } from "../../lib/clock.ts"
-import { toShow } from "./answers.ts"
+import { toShow } from "../to-show.ts"
 import { makeWaitNotices } from "./wait-notices.ts"
 
-/** Taken in, with the agent, or why it did not come that far. What the agent makes of it is seen in the topic. */
+/** Queued, delivered, or failed. What the agent does with it is shown in the topic. */
 const SHOWN: ReadonlySet<DeliveryState> = new Set([
   "queued",
   "delivered",
@@ -16,7 +16,7 @@ const SHOWN: ReadonlySet<DeliveryState> = new Set([
   "cancelled",
 ])
 
-/** Whoever wrote a message sees on it what became of it, and why it waits where it does so for long. */
+/** Shows the state of a message on it, and explains long waits. */
 export function makeReceipts({ channel, clock }: { channel: string; clock: Clock }): JournalConsumer {
   const notices = makeWaitNotices({ channel, clock })
   return {
@@ -31,14 +31,14 @@ export function makeReceipts({ channel, clock }: { channel: string; clock: Clock
         if (delivery?.channel !== AGENT_CHANNEL) continue
         const { origin } = messageOf(delivery)
         const isOurs = origin?.channel === channel
-        // One that is not ours may hold up those behind it that are.
+        // A message from elsewhere may hold up ours behind it.
         const notice = isOurs || state === "waiting" ? await notices.hear(entry, delivery, store) : undefined
         if (!isOurs || state === "waiting") continue
         const { chatId, threadId, messageId } = origin
         const isTold = state === "queued" || state === "delivered" || notice !== undefined
         const why = isTold ? null : String(data.reason ?? state)
         const receipt = { kind: "receipt" as const, chatId, threadId, messageId, state, why }
-        const row = toShow(channel, `receipt:${data.id}:${state}`, receiptLane(chatId), receipt)
+        const row = toShow(`${channel}:receipt:${data.id}:${state}`, receiptLane(chatId), channel, receipt)
         await store.deliveries.enqueue(row, clock.nowMs())
       }
     },

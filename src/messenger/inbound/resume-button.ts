@@ -2,7 +2,7 @@ import type { SessionId } from "../../domain/ids.ts"
 import { BUTTON, type ButtonHandler } from "../../domain/outgoing.ts"
 import type { Resuming, Started } from "../../domain/resuming.ts"
 
-/** The button below a session that ended: it goes on, and gets what waits for it. */
+/** The Resume button of an ended session: it continues and gets its pending messages. */
 export function makeResumeButton({ resume }: Pick<Resuming, "resume">): ButtonHandler {
   return {
     beginning: BUTTON.resume,

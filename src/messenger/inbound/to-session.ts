@@ -26,19 +26,19 @@ export interface ToSessionDeps {
   live: Pick<LiveSessions, "ofSession">
   attachments: Attachments
   answer: Answers
-  /** What runs on another machine is that one's to start. */
+  /** Sessions of another machine are started there. */
   host: string
 }
 
-/** Whom words are for: the session of a topic, or a team's current one. */
+/** The recipient: the session of a topic, or a team's current one. */
 export type Recipient = { topic: Topic; team?: undefined } | { team: Team; topic?: undefined }
 
 export interface ToSession {
-  /** What somebody wrote, said or sent in a session's topic, or in a team's group, goes to its agent. */
+  /** Delivers text, voice and files from a session's topic, or from a team's group, to the agent. */
   bring(gathered: Gathered, to: Recipient, by: Known, delivery: Delivery, signal: AbortSignal): Promise<Handled>
-  /** What was sent under the number of this message before, if anything was. */
+  /** The delivery that was sent for this message before, if any. */
   sent(message: IncomingMessage, to: Recipient): Promise<Delivery | undefined>
-  /** Words for the agent, under the number of the message that they are from. */
+  /** Sends a text to the agent under the id of the message that it is from. */
   say(request: SayRequest): Promise<Handled>
 }
 
@@ -53,12 +53,12 @@ export interface SayRequest {
   writes?: readonly Write[]
 }
 
-/** Files that are sent together come one by one. */
+/** The files of an album arrive one by one. */
 const ALBUM_MS = 1_200
 const AWAY_HINT_MS = 10 * 60_000
 const LOOKED_AT_MS = 2_000
 const LOOK_MS = 50
-/** Messages further back are not what is edited now. */
+/** Older messages are not edited. */
 const LAST_WRITTEN = 50
 
 export function makeToSession({
@@ -95,7 +95,7 @@ export function makeToSession({
     const about = { channel: channel.id, chatId, threadId, messageId: message.messageId, userId, name }
     const origin = { ...about, ...(parts ? { parts } : {}) }
     const { forwardedFrom } = message
-    // What somebody else said is not the owner's word, whoever hands it on.
+    // A forwarded text is not the owner's own.
     const sender: Sender =
       forwardedFrom === null
         ? { kind: "owner", name }
@@ -126,7 +126,7 @@ export function makeToSession({
     const sessionId = (await store.presence.byTeam(team.name))?.sessionId ?? null
     const agent = sessionId === null ? undefined : await live.ofSession(sessionId)
     if (agent && (agent.status !== "gone" || agent.route?.host !== host)) return []
-    // What its settings start by themselves needs nobody.
+    // A team that starts automatically needs no notice.
     if (team.whenAway !== "keep") return []
     const { chatId, threadId } = message.place
     const once = `away:${team.name}:${chatId}:${threadId ?? 0}:${Math.floor(clock.nowMs() / AWAY_HINT_MS)}`
@@ -134,7 +134,7 @@ export function makeToSession({
     return [answer(message, nobodyThere(team.name), { once, ...(buttons ? { buttons } : {}) })]
   }
 
-  /** By the number of the first, or as one of those that it was sent as. */
+  /** By the id of its first message, or of one of its parts. */
   const written = async (message: IncomingMessage, recipient: Recipient, to: Address) => {
     const first = await sent(message, recipient)
     if (first) return first
@@ -154,19 +154,19 @@ export function makeToSession({
       const payload = messageOf(delivery)
       const part = partIn(payload.origin, message)
       const isWaiting = delivery.state === "queued" && delivery.attemptStartedAtMs === null
-      // Taken back, or given up: there is nothing to correct.
+      // Nothing to correct any more.
       if (delivery.state === "cancelled" || delivery.state === "expired") return done(`it is ${delivery.state}`)
       if (part ? part.digest === digestOf(message.text) : payload.text === message.text) return done("nothing changed")
       if (!isWaiting || clock.nowMs() > untilMs)
         return done("too late", answer(message, TOO_LATE, { part: `edit-${message.atMs}` }))
       const next = part && part.offset >= 0 ? spliced(payload, part, message) : await recomposed(payload, message)
-      // The dispatcher takes it for a moment to see whether it can go now.
+      // The dispatcher may hold a short lease while it checks whether the message can go.
       if (await store.deliveries.rewrite(delivery.seq, next, { ifWaitingAtMs: clock.nowMs() }))
         return done(`message ${delivery.key} reads differently now`)
     }
   }
 
-  /** With files: the words under them change, and the files stay. */
+  /** With files: the caption changes, and the files stay. */
   const recomposed = async (payload: MessagePayload, message: IncomingMessage): Promise<MessagePayload> => {
     const files = message.files.length > 0 ? filesIn(payload.text) : ""
     const { origin } = payload
@@ -182,7 +182,7 @@ export function makeToSession({
     return quoted(message.text, withoutLabel(message.replyTo.text), last?.text)
   }
 
-  /** Those of the album that are here, this one first; undefined while others may still come. */
+  /** The messages of the album, this one first; undefined while others may still come. */
   const together = async (message: IncomingMessage, delivery: Delivery) => {
     if (message.albumId === null) return { messages: [message], rest: [] }
     if (clock.nowMs() - delivery.createdAtMs < ALBUM_MS) return undefined
@@ -201,7 +201,7 @@ export function makeToSession({
     const album = await together(message, delivery)
     if (!album) return { kind: "later", why: "the rest of the album is to come", inMs: ALBUM_MS }
     const brought = await attachments.keep(album.messages, folder.dir)
-    // A daemon that died after it was sent may have known fewer of them: those that came later go by themselves.
+    // A daemon that died after sending may have seen fewer of them: later ones are sent alone.
     const before = brought.kind === "words" ? await sent(message, to) : undefined
     const isSame = before === undefined || (brought.kind === "words" && messageOf(before).text === brought.text)
     const covered = isSame ? album.rest : []
@@ -256,7 +256,7 @@ function addressFor({ topic, team }: Recipient): Address | undefined {
 const partIn = (origin: MessageOrigin | undefined, { messageId }: IncomingMessage) =>
   origin?.parts?.find((part) => part.messageId === messageId)
 
-/** The part's words are other ones now, and what follows is elsewhere. */
+/** Replaces the part's text and shifts the parts behind it. */
 function spliced(payload: MessagePayload, part: MessagePart, message: IncomingMessage): MessagePayload {
   const { offset, length } = part
   const text = `${payload.text.slice(0, offset)}${message.text}${payload.text.slice(offset + length)}`
@@ -268,7 +268,7 @@ function spliced(payload: MessagePayload, part: MessagePart, message: IncomingMe
   return { ...payload, text, origin: { ...payload.origin!, parts } }
 }
 
-/** Our own word that a turn is over is nothing to quote. */
+/** Our own turn-end notice needs no quote. */
 const isOwnNote = ({ isOurs, text }: NonNullable<IncomingMessage["replyTo"]>) =>
   isOurs && /^(?:▸ [^\n]*\n)?✅ done\b/.test(text)
 /** Where there are no topics, messages begin with their session's name. */

@@ -7,19 +7,22 @@ import type { Store } from "../../domain/store.ts"
 import { type WaitNotice, waitWordsOf } from "../../domain/wait-notice.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { messagesOfNotice, waitingMessages } from "../notice-messages.ts"
-import { toShow } from "./answers.ts"
+import { toShow } from "../to-show.ts"
 
-/** A later message gets a notice of its own: an edit so far above would not be seen. */
+/** A later message gets its own notice: an edit so far above would not be seen. */
 const RENEW_MS = 10 * 60_000
 
 /**
- * Tells whoever wrote in a messenger why their messages wait, and what became of them. All of it is rows: the notice, that it
- * is to be sent, and that it is to be edited. What it says is made when that is done, of how it stands then.
+ * Explains in the messenger why messages wait, and what became of them. The notice, sending it and editing it are rows;
+ * its text is composed when it is sent or edited.
  */
 export function makeWaitNotices({ channel, clock }: { channel: string; clock: Clock }) {
   const edit = async (store: Store, { id, topicId }: WaitNotice, seq: number) => {
     const payload = { kind: "waited" as const, topicId, noticeId: id }
-    await store.deliveries.enqueue(toShow(channel, `waited:${id}:${seq}`, waitingLane(id), payload), clock.nowMs())
+    await store.deliveries.enqueue(
+      toShow(`${channel}:waited:${id}:${seq}`, waitingLane(id), channel, payload),
+      clock.nowMs(),
+    )
   }
 
   const change = async (store: Store, notice: WaitNotice, change: Partial<WaitNotice>, seq: number) => {
@@ -42,10 +45,10 @@ export function makeWaitNotices({ channel, clock }: { channel: string; clock: Cl
     await store.waitNotices.put({ ...about, ...said, sinceMs: nowMs, endedAtMs: null })
     const replyTo = messageOf(first).origin!.messageId
     const payload = { kind: "waiting" as const, topicId: topic.id, noticeId: id, replyTo }
-    await store.deliveries.enqueue(toShow(channel, `waiting:${id}`, waitingLane(id), payload), nowMs)
+    await store.deliveries.enqueue(toShow(`${channel}:waiting:${id}`, waitingLane(id), channel, payload), nowMs)
   }
 
-  /** What holds up the first of the lane holds up those behind it. */
+  /** The reason of the lane's head applies to those behind it. */
   const onWaiting = async (store: Store, head: Delivery, sessionId: SessionId, seq: number) => {
     const open = await store.waitNotices.open(channel, sessionId)
     const said = waitWordsOf(head.outcome)
@@ -58,7 +61,7 @@ export function makeWaitNotices({ channel, clock }: { channel: string; clock: Cl
     else await begin(store, sessionId, waiting, head.outcome)
   }
 
-  /** It waits no longer. */
+  /** A message no longer waits. */
   const onSettled = async (store: Store, delivery: Delivery, sessionId: SessionId, seq: number) => {
     const open = await store.waitNotices.open(channel, sessionId)
     const notice = open.find(({ firstSeq, lastSeq }) => firstSeq <= delivery.seq && delivery.seq <= lastSeq)
@@ -69,7 +72,7 @@ export function makeWaitNotices({ channel, clock }: { channel: string; clock: Cl
   }
 
   return {
-    /** Answers with the notice that says what became of the message, if it was sent already. */
+    /** Returns the notice that shows the message's result, if it was sent already. */
     async hear({ kind, seq }: JournalEntry, delivery: Delivery, store: Store): Promise<WaitNotice | undefined> {
       const { sessionId } = addressOf(delivery)
       if (sessionId === undefined) return undefined

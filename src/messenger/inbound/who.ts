@@ -12,7 +12,7 @@ export interface WhoDeps {
   store: Store
   clock: Clock
   channel: string
-  /** Those of the configuration. */
+  /** From the configuration. */
   users: readonly string[]
   chats: TeamChats
   pairing: UserPairing
@@ -22,18 +22,18 @@ export interface WhoDeps {
 export type Known = ChannelUser & { userId: string }
 
 const NOTHING: Scope = new Set()
-/** Anybody can write to a bot: what strangers send is counted, and does not fill the audit. */
+/** Anybody can write to a bot: messages of strangers are counted, so that they do not fill the audit. */
 const FLOOD = { windowMs: HOUR_MS, most: 50 }
 
-/** What somebody may act on in a place: everything, or what is of these teams. */
+/** What somebody has access to in a place: everything, or these teams. */
 export type Scope = "all" | ReadonlySet<string>
 
-/** Who may talk to sessions and press, and where. Whoever is not named may not, and every refusal is written down. */
+/** Who has access, and where. Deny by default; every refusal is audited. */
 export function makeWho({ store, clock, channel, users, chats, pairing, answer }: WhoDeps) {
   const isEverywhere = async (userId: string): Promise<boolean> =>
     users.includes(userId) || (await store.people.list(channel)).some((one) => one.userId === userId)
 
-  /** Empty for those who may do nothing there. */
+  /** Empty for people without access. */
   const scopeOf = async (user: ChannelUser, place: Place): Promise<Scope> => {
     const { userId } = user
     if (userId === null || user.isBot) return NOTHING
@@ -48,7 +48,7 @@ export function makeWho({ store, clock, channel, users, chats, pairing, answer }
   const isIn = async (scope: Scope, { sessionId, team }: Subject): Promise<boolean> => {
     if (scope === "all") return true
     const session = sessionId === null ? undefined : await store.sessions.byId(sessionId)
-    // A session of no team is nobody's whom a team let in, whatever the subject says of itself.
+    // People of a team have no access to sessions of no team, whatever the subject claims.
     const name = session ? (await chats.teamOf(store, session))?.name : sessionId === null ? team : null
     return name != null && scope.has(name)
   }
@@ -56,7 +56,7 @@ export function makeWho({ store, clock, channel, users, chats, pairing, answer }
   const whyNot = ({ userId, isBot }: ChannelUser) =>
     userId === null ? "anonymous" : isBot ? "a bot" : "not on the list"
 
-  /** The audit names who it was and where, never what was said. */
+  /** The audit has the sender and the place, never the text. */
   const refusal =
     (incoming: Incoming, why: string): Write =>
     (tx) => {
@@ -66,13 +66,13 @@ export function makeWho({ store, clock, channel, users, chats, pairing, answer }
       return tx.audit.tally({ atMs: clock.nowMs(), who, what: "channel.refused", data }, FLOOD)
     }
 
-  /** Somebody says a code; undefined when what is said is none. */
+  /** Redeems a code; undefined for any other text. */
   const pair = async (incoming: IncomingMessage): Promise<Redemption | undefined> => {
     const { from, text, isEdit, place, chatKind } = incoming
     const code = (PAIR.exec(text) ?? CODE.exec(text))?.[1]
     if (code === undefined || from.userId === null || from.isBot || isEdit) return undefined
     const scope = await scopeOf(from, place)
-    // A word that looks like a code is none where its sender has no need of one.
+    // From people with access, a word that looks like a code is just text.
     if (scope === "all" || (scope.size > 0 && !PAIR.test(text))) return undefined
     const redeemed = await pairing.redeem(code, { ...from, userId: from.userId }, { ...place, chatKind })
     return { redeemed, handled: told(incoming, redeemed) }
@@ -81,7 +81,7 @@ export function makeWho({ store, clock, channel, users, chats, pairing, answer }
   const told = (incoming: IncomingMessage, redeemed: Redeemed): Handled => {
     if (redeemed === "paired")
       return { kind: "done", outcome: "paired", writes: [answer(incoming, `${WELCOME}, ${incoming.from.name}.`)] }
-    // In a group it may be the code of another machine's bot, which answers by itself.
+    // In a group it may be the code of another machine's bot, which answers itself.
     const words = redeemed === "wrong" ? WRONG : TOO_OFTEN
     const said = incoming.chatKind === "private" ? [answer(incoming, words)] : []
     return {
@@ -92,7 +92,7 @@ export function makeWho({ store, clock, channel, users, chats, pairing, answer }
   }
 
   return {
-    /** Undefined where the sender may act there, and on that; otherwise it is settled by that. */
+    /** Undefined where the sender has access; otherwise the refusal. */
     async check(incoming: Incoming, isQuiet: boolean, about?: Subject): Promise<Handled | undefined> {
       const { from, place, kind } = incoming
       const paired = kind === "message" ? await pair(incoming) : undefined
@@ -108,12 +108,12 @@ export function makeWho({ store, clock, channel, users, chats, pairing, answer }
       return { kind: "done", outcome: `refused: ${why}`, writes }
     },
     scopeOf,
-    /** Of what is said to another bot only a code that is ours counts. */
+    /** In messages to another bot, only our own code counts. */
     async pair(incoming: IncomingMessage): Promise<Handled | undefined> {
       const tried = await pair(incoming)
       return tried?.redeemed === "paired" ? tried.handled : undefined
     },
-    /** Where somebody is written to in private. Those of one team only are not. */
+    /** Remembers the private chat of somebody with access everywhere. */
     async remember({ userId, name }: Known, privateChatId: string): Promise<void> {
       const person = (await store.people.list(channel)).find((one) => one.userId === userId)
       if (person && person.chatId !== privateChatId) await store.people.put({ ...person, name, chatId: privateChatId })

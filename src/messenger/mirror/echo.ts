@@ -7,10 +7,10 @@ import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
 import type { Turn } from "../../domain/turn.ts"
 
-/** Messages further back are not what was said just now. */
+/** Older messages cannot be the current prompt. */
 const LAST_MESSAGES = 50
 const NOT_QUEUED = DELIVERY_STATES.filter((state) => state !== "queued")
-/** The agent's clock and ours, and how long a paste may take to become a turn. */
+/** The difference between the agent's clock and ours, and how long a paste may take to become a turn. */
 const BEFORE_MS = 5_000
 const AFTER_MS = 10 * 60 * 1000
 
@@ -20,7 +20,7 @@ export interface EchoDeps {
   redact(text: string): string
 }
 
-/** Whether a prompt is what somebody wrote in the messenger: there it stands already, but not in a topic beside it. */
+/** Whether a prompt was written in this topic of the messenger and is visible there already. */
 export async function isEcho(
   tx: Store,
   turn: Turn,
@@ -29,7 +29,6 @@ export async function isEcho(
 ): Promise<boolean> {
   const lanes = [lanesOf({ sessionId: turn.sessionId }), ...teams.map((team) => lanesOf({ team }))].flat()
   const said = promptHash(turn.text)
-  // However many wait behind it.
   const waiting = await tx.deliveries.ofLanes(lanes, { states: ["queued"], first: LAST_MESSAGES })
   const delivered = await tx.deliveries.ofLanes(lanes, { states: NOT_QUEUED, last: LAST_MESSAGES })
   for (const delivery of [...waiting, ...delivered]) {
@@ -38,7 +37,7 @@ export async function isEcho(
     const isBeside = team !== undefined && topic?.threadId != null && origin?.threadId !== topic.threadId
     if (origin?.channel !== channel || beganMs === null) continue
     if (turn.atMs < beganMs - BEFORE_MS || turn.atMs > beganMs + AFTER_MS) continue
-    // What is kept has no secrets in it.
+    // Stored turns are redacted.
     const hashes = [promptHash(text), promptHash(redact(text)), pastedHash(delivery, platform, consoles)]
     if (hashes.includes(said)) return !isBeside
   }

@@ -4,10 +4,11 @@ import { approvalCopyKey, chatLane, type Outgoing } from "../../domain/outgoing.
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { restartNote, titled } from "../render/notes.ts"
+import { toShow } from "../to-show.ts"
 import type { MirrorDeps, MirrorSettings } from "./mirror.ts"
 import type { Telling } from "./telling.ts"
 
-/** A permission is shown at once, whoever asks: it waits for a person. */
+/** An approval request is shown at once, whoever asks: a person has to answer it. */
 export async function tellPermission(
   tx: Store,
   { telling, settings }: { telling: Telling; settings: Pick<MirrorSettings, "approvals"> },
@@ -30,7 +31,7 @@ export async function tellPermission(
     const elsewhere = new Set<string>()
     for (const { chatId } of await tx.people.list(topic.channel))
       if (chatId !== null && (await tx.deliveries.byKey(approvalCopyKey(permissionId, chatId)))) elsewhere.add(chatId)
-    // In a chat that the session has left, too.
+    // Also in a chat that the session has left.
     for (const { chatId } of await tx.approvalRequests.ofPermission(permissionId, topic.channel)) elsewhere.add(chatId)
     elsewhere.delete(topic.chatId)
     for (const chatId of elsewhere)
@@ -38,7 +39,7 @@ export async function tellPermission(
   }
 }
 
-/** What a team asks before its session is known is shown where the team is. */
+/** Requests of a team whose session is not known yet are shown where the team is. */
 async function askerOf(tx: Store, sessionId: string | null, team: unknown): Promise<Session | undefined> {
   const id = sessionId ?? (typeof team === "string" ? (await tx.presence.byTeam(team))?.sessionId : undefined)
   const session = id == null ? undefined : await tx.sessions.byId(id as SessionId)
@@ -47,7 +48,7 @@ async function askerOf(tx: Store, sessionId: string | null, team: unknown): Prom
   return (edge && (await tx.sessions.byNative(edge.parentPlatform, edge.parentNativeId))) ?? session
 }
 
-/** One session goes on where another was: that is told by the way it came. What died is told here. */
+/** A session that continues another shows that by its first turn. Only crashes are reported here. */
 const TOLD_ELSEWHERE = /^(?:clear|fork|resume|compact)$/
 
 export async function tellRestart(
@@ -72,7 +73,7 @@ export async function tellRestart(
   await telling.note(tx, topic, `restart:${topic.id}:${seq}`, body, next === null)
 }
 
-/** Sending still works while somebody else takes what people write. */
+/** Sending still works while another program takes the updates. */
 export async function tellBot(
   tx: Store,
   { place, clock }: MirrorDeps,
@@ -85,10 +86,6 @@ export async function tellBot(
     `Until it stops, ${at.host} does not see what you write here. One bot is for one machine.`,
   )
   const payload: Outgoing = { kind: "answer", chatId: at.chatId, threadId: null, body }
-  const lane = chatLane(at.chatId)
-  await tx.deliveries.enqueue(
-    { key: `tg:bot:${seq}`, lane, channel: at.channel, payload, repeatable: false },
-    clock.nowMs(),
-  )
+  await tx.deliveries.enqueue(toShow(`tg:bot:${seq}`, chatLane(at.chatId), at.channel, payload), clock.nowMs())
 }
 const RECENT_CONFLICT_MS = 10 * 60 * 1000

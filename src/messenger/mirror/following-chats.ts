@@ -4,7 +4,7 @@ import type { Telling } from "./telling.ts"
 
 const TOPIC_LANE = /^topic:([^!]+)/
 
-/** After a team's chat was changed: what is still to be said, and what waits for an answer, goes where its session is told now. */
+/** After a team's chat was changed: moves pending messages and approval requests to the session's new place. */
 export async function followChats(tx: Store, telling: Pick<Telling, "find">, channel: string): Promise<void> {
   const sessions = new Set<SessionId>()
   const topics = new Set<string>()

@@ -9,6 +9,7 @@ import type { Clock } from "../../lib/clock.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import { needsNote } from "../render/notes.ts"
+import { makeAudience } from "./audience.ts"
 import type { EchoDeps } from "./echo.ts"
 import { tellBot, tellPermission, tellRestart } from "./events.ts"
 import { followChats } from "./following-chats.ts"
@@ -23,8 +24,6 @@ import {
   turnEndNoticeOf,
 } from "./turn-end-notices.ts"
 import { makeTurnTelling } from "./turns.ts"
-import { makeUnattended } from "./unattended.ts"
-import { makeWho } from "./who.ts"
 
 export const MIRROR = "reach.mirror"
 
@@ -40,17 +39,17 @@ export interface MirrorDeps extends EchoDeps {
   clock: Clock
   roster: Pick<Roster, "at" | "onChange">
   settings: MirrorSettings
-  /** Where a session is told, or what is about none. Undefined while there is no such place: then it is not told later either. */
+  /** Where a session is mirrored, or messages about none. Undefined while there is no such place; nothing is sent later then. */
   place(tx: Store, session?: Session): Promise<MirrorPlace | undefined>
-  /** Whether anything could be told now. */
+  /** Whether there is any place now. */
   hasPlace(tx: Store): Promise<boolean>
   onTrouble(error: unknown, what: string): void
 }
 
-/** Tells in a messenger what happens in sessions. It writes down what is to be told, and never calls the messenger. */
+/** Shows in a messenger what happens in sessions. It only writes deliveries and never calls the messenger. */
 export interface Mirror {
   consumer: JournalConsumer
-  /** Before the consumer runs for the first time: what the journal has by then is no news. */
+  /** Before the consumer first runs: skips everything in the journal. */
   begin(): Promise<void>
   /** Tells the ends whose final reply never arrives. */
   run(signal: AbortSignal): Promise<void>
@@ -59,21 +58,20 @@ export interface Mirror {
 const LOOK_MS = 250
 /** An approval request that is not sent by then has to wait. */
 const STUCK_MS = 5_000
-/** How far back ends are looked for that were not told when the daemon died. */
+/** How many entries to search for ends that were not sent when the daemon died. */
 const LOOK_BACK = 1_000
-/** What happened earlier is told in a topic that is there, but is no reason for one. */
+/** Older events are shown in an existing topic, but create none. */
 const RECENT_MS = 30 * 60 * 1000
-/** Nobody waits for what is older. */
+/** Older entries are skipped. */
 const OLD_MS = DAY_MS
 
 export function makeMirror(deps: MirrorDeps): Mirror {
   const { store, clock, settings, roster } = deps
-  const unattended = makeUnattended()
-  const who = makeWho(settings.mirror, roster, unattended)
+  const audience = makeAudience(settings.mirror, roster)
   const telling = makeTelling({ clock, verbosity: settings.verbosity, place: deps.place })
   const notices = makeTurnEndNotices()
-  const tellEnd = makeEndTelling({ telling, who, notices, atEnd: settings.atEnd })
-  const tellTurns = makeTurnTelling({ ...deps, telling, who, notices, tellEnd, verbosity: settings.verbosity })
+  const tellEnd = makeEndTelling({ telling, audience, notices, atEnd: settings.atEnd })
+  const tellTurns = makeTurnTelling({ ...deps, telling, audience, notices, tellEnd, verbosity: settings.verbosity })
 
   const onHook = async (tx: Store, entry: JournalEntry, session: Session) => {
     const { data, atMs } = entry
@@ -82,13 +80,13 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     if (typeof data.start === "string" && data.start !== "compact") notices.sessionContinues(session.id, atMs)
     const isRecent = clock.nowMs() - atMs <= RECENT_MS
     const type = event === "Notification" ? String(data.notification_type ?? "") : ""
-    if (!NEEDS.test(type) || !isRecent || !(await who.isTold(tx, session))) return
+    if (!NEEDS.test(type) || !isRecent || !(await audience.isTold(tx, session))) return
     const topic = await telling.ensure(tx, session)
     if (topic && !(await isAsked(tx, session)))
       await telling.note(tx, topic, `needs:${topic.id}:${entry.seq}`, needsNote(type), true)
   }
 
-  /** An approval request says the same, and more; but not one that is stuck on its way, or was refused. */
+  /** An approval request says the same, unless it is stuck on its way or was rejected. */
   const isAsked = async (tx: Store, { id }: Session): Promise<boolean> => {
     if (!settings.approvals) return false
     for (const permission of await tx.permissions.waiting()) {
@@ -115,7 +113,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     else if (entry.kind === "session.edge") {
       const topic = await telling.find(tx, session)
       if (topic) await telling.link(tx, session, topic)
-    } else if (entry.kind === "team.restarted" && (await who.isTold(tx, session)))
+    } else if (entry.kind === "team.restarted" && (await audience.isTold(tx, session)))
       await tellRestart(tx, { telling, redact: deps.redact }, entry, session)
   }
 
@@ -123,7 +121,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
   const lookBack = async (tx: Store) => {
     if (hasLookedBack) return
     const position = await tx.journal.position(MIRROR)
-    await unattended.lookBack(tx, position)
+    await audience.lookBack(tx, position)
     const since = Math.max(0, position - LOOK_BACK)
     const entries = (await tx.journal.after(since, LOOK_BACK)).filter(({ seq }) => seq <= position)
     for (const entry of entries) {
@@ -135,7 +133,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     hasLookedBack = true
   }
 
-  /** Those that are kept in the store are told; the others, whose transaction came to nothing, are still to be told. */
+  /** Notices in the store are done; those whose transaction was rolled back are still pending. */
   const settle = async (tx: Store) => {
     for (const notice of notices.all()) {
       if (notice.toldAs === undefined) continue
@@ -148,7 +146,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     consumer: {
       name: MIRROR,
       async after(entries, tx) {
-        for (const entry of entries) unattended.hear(entry)
+        for (const entry of entries) audience.hear(entry)
         if (settings.mirror === "off" || !(await deps.hasPlace(tx))) return
         await lookBack(tx)
         await settle(tx)
@@ -186,7 +184,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
   }
 }
 
-/** Whether the reply that it follows was told before it came: what the journal has of the session behind it is still to be. */
+/** Whether the final reply is already sent: a reply in a later journal entry is not. */
 async function hasFinalReply(tx: Store, notice: TurnEndNotice): Promise<boolean> {
   if (notice.kind !== "done") return false
   const last = await tx.turns.ofSession(notice.sessionId as SessionId, { limit: LAST_TURNS })
@@ -203,7 +201,7 @@ async function hasFinalReply(tx: Store, notice: TurnEndNotice): Promise<boolean>
   )
 }
 
-/** Whether an earlier end followed this reply: then the one that is waited for is another. */
+/** Whether an earlier end followed this reply: then the notice waits for another one. */
 async function wasOver(tx: Store, notice: TurnEndNotice, reply: Pick<Turn, "atMs">): Promise<boolean> {
   const before = await tx.journal.after(Math.max(0, notice.seq - BEHIND), BEHIND)
   return before.some(
@@ -215,9 +213,9 @@ async function wasOver(tx: Store, notice: TurnEndNotice, reply: Pick<Turn, "atMs
   )
 }
 const BEHIND = 500
-/** Behind a reply there may be notices, and what was read out of order. */
+/** A reply may be followed by notices and by turns that were read out of order. */
 const LAST_TURNS = 10
 
 const KINDS = new Set(["hook.received", "turns.kept", "session.edge", "session.gone", "team.restarted"])
-/** That an agent has been idle for a minute was told when it was done. */
+/** Without idle_prompt: the turn-end notice said so a minute before. */
 const NEEDS = /^(?:permission_prompt|elicitation\w*|agent_needs_input)$/

@@ -3,25 +3,25 @@ import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
 import { doneNote, endedNote, failedNote } from "../render/notes.ts"
+import type { MirrorAudience } from "./audience.ts"
 import type { Telling } from "./telling.ts"
 import type { TurnEndNotice, TurnEndNotices } from "./turn-end-notices.ts"
-import type { MirrorAudience } from "./who.ts"
 
 export interface EndDeps {
   telling: Telling
-  who: MirrorAudience
+  audience: MirrorAudience
   notices: TurnEndNotices
   atEnd: "archive" | "keep" | "delete"
 }
 
 const MOST_TOOLS = 1_000
 
-/** Tells that a turn is done or broke off, or that a session ended; not before what was said of it earlier. */
-export function makeEndTelling({ telling, who, notices, atEnd }: EndDeps) {
+/** Sends turn-end notices, each after the earlier ones of its session. */
+export function makeEndTelling({ telling, audience, notices, atEnd }: EndDeps) {
   const tellOne = async (tx: Store, notice: TurnEndNotice) => {
     const session = await tx.sessions.byId(notice.sessionId as SessionId)
-    if (!session || !(await who.isTold(tx, session))) return notices.remove(notice)
-    // That something ended is no reason for a topic.
+    if (!session || !(await audience.isTold(tx, session))) return notices.remove(notice)
+    // An ended session gets no new topic.
     const topic = notice.kind === "ended" ? await telling.find(tx, session) : await telling.ensure(tx, session)
     if (!topic) return notices.remove(notice)
     const key = keyOf(notice, topic)
@@ -46,7 +46,7 @@ export function makeEndTelling({ telling, who, notices, atEnd }: EndDeps) {
 
 const keyOf = ({ kind, seq }: TurnEndNotice, topic: Topic) => `${kind}:${topic.id}:${seq}`
 
-/** After a start: of what ended, what a daemon that died had begun to tell of its session, and did not tell. */
+/** After a start: whether a daemon that died did not send this notice of a session with a topic. */
 export async function isUntold(tx: Store, notice: TurnEndNotice, telling: Telling): Promise<boolean> {
   const session = await tx.sessions.byId(notice.sessionId as SessionId)
   const topic = session && (await telling.find(tx, session))

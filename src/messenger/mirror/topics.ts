@@ -3,11 +3,11 @@ import type { Session } from "../../domain/session.ts"
 import type { Topic } from "../../domain/topic.ts"
 import { clean, shorten } from "../render/clean.ts"
 
-/** Where sessions are told, and as what. */
+/** Where sessions are mirrored. */
 export interface MirrorPlace {
   channel: string
   chatId: string
-  /** The thread of it that all sessions of a team share; null where each has a topic of its own. */
+  /** The thread that all sessions of a team share; null where each has its own topic. */
   sharedThreadId: number | null
   /** Host and data directory: only the daemon that created a topic acts on it. */
   home: string
@@ -15,7 +15,7 @@ export interface MirrorPlace {
   maxNameUnits: number
 }
 
-/** `host • project • title`, as far as they are known. */
+/** `host • project • title`, without the unknown parts. */
 export function topicName(
   session: Session,
   { host, maxNameUnits }: Pick<MirrorPlace, "host" | "maxNameUnits">,
@@ -28,7 +28,7 @@ export function topicName(
 
 export const hostWord = (host: string) => oneLine(host.split(".")[0]!)
 
-/** The last part of the path is what people call it. */
+/** The last part of the path. */
 function projectOf({ rootUri, projectPath }: Session): string {
   const path = rootUri === null ? (projectPath ?? "") : rootUri.replace(/^file:\/\//, "")
   const name = path.split(/[/\\]/).findLast((part) => part !== "") ?? ""
@@ -42,7 +42,7 @@ function projectOf({ rootUri, projectPath }: Session): string {
 const oneLine = (text: string) => clean(text).replace(/\s+/g, " ").trim()
 const UNTITLED = /^(?:Untitled)?$/
 
-/** Opens the topic in the messenger; groups with topics have addresses, private chats have none. */
+/** The topic's link; private chats have none. */
 export function topicUrl({
   chatId,
   threadId,

@@ -2,31 +2,31 @@ import { promptHash } from "../../domain/ids.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
 import type { Turn } from "../../domain/turn.ts"
 
-/** That a turn, or a session, is over: told behind what was said last, which may be kept a moment later. */
+/** A turn or a session is over. The notice goes below the final reply, which may be stored a moment later. */
 export interface TurnEndNotice {
-  /** The journal's number of what said it. */
+  /** The journal entry. */
   seq: number
   sessionId: string
   kind: "done" | "failed" | "ended"
   atMs: number
-  /** Not longer than until then: there may be nothing to wait for. */
+  /** The latest time to send it: there may be no reply to wait for. */
   dueAtMs: number
-  /** Of the reply that it follows, where the agent told it. */
+  /** Of the final reply, where the agent reports it. */
   replyHash: string | undefined
   /** Why it failed or ended. */
   why: string | undefined
-  /** The turn had been over before, and a hook let it go on. */
+  /** The turn was over before, and a hook let it continue. */
   isAgain: boolean
-  /** Under which it was told, in a transaction that may not have been kept. */
+  /** The key that it was sent under, in a transaction that may have been rolled back. */
   toldAs?: string
 }
 
-/** Replies reach their file within a moment; what ends may be followed by its last lines, or come back at once. */
+/** Replies reach their file within a moment. After an end the last lines may follow, or the session may resume at once. */
 const WAIT_MS: Record<TurnEndNotice["kind"], number> = { done: 3_000, failed: 1_500, ended: 6_000 }
-/** What was said so long ago waited for the daemon, and so do the files that are to be read now. */
+/** An older entry waited for the daemon, and so do the files that are still to be read. */
 const AWAY_MS = 10_000
 const AFTER_AWAY_MS = 15_000
-/** The hook's time is the shell's, the turn's the agent's. */
+/** A hook has the shell's time, a turn the agent's. */
 const CLOCKS_MS = 2_000
 const DONE = /^(?:stop|AfterAgent|session\.idle)$/i
 
@@ -53,45 +53,39 @@ export function turnEndNoticeOf(
 
 type Said = Pick<Turn, "kind" | "text" | "atMs">
 
-/** Whether this is the reply that it waits for. */
+/** Whether this is the reply that the notice waits for. */
 export const isFinalReply = (notice: TurnEndNotice, turn: Said) =>
   mayBeFinalReply(notice, turn) && notice.replyHash !== undefined && promptHash(turn.text) === notice.replyHash
 
-/** Where the agent does not tell which reply is the last, the newest one is. */
+/** Where the agent does not report its final reply, the newest one counts. */
 export const mayBeFinalReply = ({ kind, atMs }: TurnEndNotice, turn: Said | undefined) =>
   kind === "done" && turn?.kind === "reply" && turn.atMs <= atMs + CLOCKS_MS
 
-/** Whether a turn began after it: then there is nothing more to wait for. */
+/** Whether the turn began later: then there is nothing more to wait for. */
 export const isBefore = ({ atMs }: TurnEndNotice, turn: Said) => turn.kind === "prompt" && turn.atMs > atMs
 
-export interface TurnEndNotices {
-  add(notice: TurnEndNotice): void
-  remove(notice: TurnEndNotice): void
-  /** The session goes on: what was said of its end does not hold any more. */
-  sessionContinues(sessionId: string, atMs: number): void
-  /** In the order in which they were said. */
-  ofSession(sessionId: string): TurnEndNotice[]
-  all(): TurnEndNotice[]
-}
+export type TurnEndNotices = ReturnType<typeof makeTurnEndNotices>
 
-/** Those that wait. Only in memory: after a start the journal is asked for them again. */
-export function makeTurnEndNotices(): TurnEndNotices {
+/** The pending notices. Only in memory: after a start they are read from the journal again. */
+export function makeTurnEndNotices() {
   const waiting = new Map<number, TurnEndNotice>()
   const all = () => [...waiting.values()].toSorted((a, b) => a.atMs - b.atMs || a.seq - b.seq)
   const ofSession = (sessionId: string) => all().filter((notice) => notice.sessionId === sessionId)
   return {
-    add(notice) {
+    add(notice: TurnEndNotice): void {
       if (waiting.has(notice.seq)) return
       if (notice.isAgain)
         for (const before of ofSession(notice.sessionId))
           if (before.kind === "done" && before.toldAs === undefined) waiting.delete(before.seq)
       waiting.set(notice.seq, notice)
     },
-    remove: ({ seq }) => void waiting.delete(seq),
-    sessionContinues(sessionId, atMs) {
+    remove: ({ seq }: TurnEndNotice): void => void waiting.delete(seq),
+    /** Whatever was said of the session's end is outdated. */
+    sessionContinues(sessionId: string, atMs: number): void {
       for (const notice of ofSession(sessionId))
         if (notice.kind === "ended" && notice.atMs <= atMs) waiting.delete(notice.seq)
     },
+    /** In the order in which they came. */
     ofSession,
     all,
   }

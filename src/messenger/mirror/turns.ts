@@ -5,33 +5,29 @@ import type { Topic, Verbosity } from "../../domain/topic.ts"
 import type { Turn } from "../../domain/turn.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import { compactedNote } from "../render/notes.ts"
+import type { MirrorAudience } from "./audience.ts"
 import { type EchoDeps, isEcho } from "./echo.ts"
 import type { Telling } from "./telling.ts"
 import { isBefore, isFinalReply, mayBeFinalReply, type TurnEndNotice, type TurnEndNotices } from "./turn-end-notices.ts"
-import type { MirrorAudience } from "./who.ts"
 
 export interface MirrorTurnDeps extends EchoDeps {
   telling: Telling
-  who: MirrorAudience
+  audience: MirrorAudience
   verbosity: Verbosity
   notices: TurnEndNotices
-  /** Tells that a turn, or a session, is over. */
   tellEnd(tx: Store, notice: TurnEndNotice): Promise<void>
 }
 
-/**
- * What was kept so long after it was said comes from an import, and is no news. Where the session has a topic it is: the
- * daemon was away.
- */
+/** Turns that were stored later than this come from an import. In a session with a topic, the daemon was away. */
 const RECENT_MS = 30 * 60 * 1000
 const RECENT_IN_TOPIC_MS = DAY_MS
 
-/** Tells what was said and done, in order, with what ended in between. */
+/** Shows turns and tool calls in order, with the ends in between. */
 export function makeTurnTelling(deps: MirrorTurnDeps) {
-  const { telling, who, notices, tellEnd } = deps
+  const { telling, audience, notices, tellEnd } = deps
 
   const fresh = async (tx: Store, entry: JournalEntry, session: Session, withinMs: number): Promise<Turn[]> => {
-    // Counted with its turns: an import of old ones is not even read.
+    // Cheap check first: turns of an import are not even read.
     if (entry.atMs - session.updatedAtMs > withinMs) return []
     const changed = new Set((entry.data.changed ?? []) as number[])
     const seqs = ((entry.data.seqs ?? []) as number[]).filter((seq) => !changed.has(seq))
@@ -53,18 +49,18 @@ export function makeTurnTelling(deps: MirrorTurnDeps) {
     const edge = (await tx.sessions.edges(session.id)).find(({ kind }) => kind === "subagent")
     const parent = edge && (await tx.sessions.byNative(edge.parentPlatform, edge.parentNativeId))
     const topic = parent && (await telling.find(tx, parent))
-    if (topic?.verbosity !== "verbose" || !(await who.isTold(tx, parent!))) return
+    if (topic?.verbosity !== "verbose" || !(await audience.isTold(tx, parent!))) return
     for (const turn of await fresh(tx, entry, session, RECENT_IN_TOPIC_MS))
       if (turn.kind === "tool_call" || (turn.kind === "tool_result" && turn.isError)) await tell(tx, topic, turn)
   }
 
   return async (tx: Store, entry: JournalEntry, session: Session): Promise<void> => {
-    // In an import nearly all is old, and nothing more is asked about it.
+    // In an import nearly all entries are old.
     if (entry.atMs - session.updatedAtMs > RECENT_IN_TOPIC_MS) return
     if (session.isSubagent) return ofSubagent(tx, entry, session)
-    if (!(await who.isTold(tx, session))) return
+    if (!(await audience.isTold(tx, session))) return
     let topic = await telling.find(tx, session)
-    const teams = who.teamsOf(session)
+    const teams = audience.teamsOf(session)
     let last: Turn | undefined
     for (const turn of await fresh(tx, entry, session, topic ? RECENT_IN_TOPIC_MS : RECENT_MS)) {
       for (const notice of notices.ofSession(session.id)) if (isBefore(notice, turn)) await tellEnd(tx, notice)

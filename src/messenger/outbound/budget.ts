@@ -1,4 +1,4 @@
-/** Calls that are counted apart from each other. */
+/** Calls with separate rate limits. */
 import type { ChannelCan } from "../../domain/channel.ts"
 import type { Budget } from "../../domain/channel-store.ts"
 import type { Store } from "../../domain/store.ts"
@@ -6,19 +6,19 @@ import type { Clock } from "../../lib/clock.ts"
 import { MINUTE_MS } from "../../lib/time.ts"
 export type CallKind = "send" | "edit" | "react" | "topic"
 
-/** How much may go to one chat, and when. What was spent is kept, so that a restart sends no burst. */
+/** The rate limits of one chat. Stored, so that a restart sends no burst. */
 export interface ChatBudget {
-  /** From when on a call may be made that leaves so many for what is more urgent. */
+  /** The earliest time of a call that leaves `keep` calls for more urgent ones. */
   readyAtMs(kind: CallKind, keep: number): number
-  /** How many may still be made in this minute. */
+  /** Calls left in this minute. */
   left(kind: CallKind, keep: number): number
-  /** Before the call, in the transaction that says that it is made. */
+  /** Before the call, in the transaction that begins it. */
   spend(tx: Store, kind: CallKind): Promise<void>
-  /** The answer has come: the messenger has counted it by now, and not later. */
+  /** The answer has arrived: the messenger has counted the call by now. */
   arrived(kind: CallKind): void
-  /** In the transaction that says how it went. */
+  /** In the transaction that settles the call. */
   save(tx: Store, kind: CallKind): Promise<void>
-  /** The messenger said so: nothing of this kind before then; after a send or an edit, nothing of any kind. */
+  /** The messenger asked to wait: with this kind; after a send or an edit, with every kind. */
   block(kind: CallKind, untilMs: number): Promise<void>
   readonly blockedUntilMs: number
 }
@@ -31,7 +31,7 @@ export interface BudgetDeps {
   isGroup(chatId: string): boolean
 }
 
-/** The messenger's minute is not quite ours: a call takes a while to get there. */
+/** The messenger's minute is shifted: a call takes a while to arrive. */
 const MARGIN_MS = 300
 const KINDS: readonly CallKind[] = ["send", "edit", "react", "topic"]
 
@@ -44,7 +44,7 @@ export async function openBudget(deps: BudgetDeps, chatId: string): Promise<Chat
   const most: Record<CallKind, number> = {
     send: sends,
     edit: can.editsPerMinute,
-    // Nothing is told of reactions: what holds for edits will do.
+    // The limit of reactions is undocumented: use that of edits.
     react: can.editsPerMinute,
     topic: Math.min(sends, can.topicCallsPerMinute),
   }

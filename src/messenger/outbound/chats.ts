@@ -1,38 +1,19 @@
 import type { Channel, ChannelTrouble } from "../../domain/channel.ts"
-import type { Store } from "../../domain/store.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { type BudgetDeps, type ChatBudget, openBudget } from "./budget.ts"
 import type { HoldList, HoldScope, LastingTrouble } from "./holds.ts"
 import type { Step } from "./steps.ts"
 
-/** When a chat may be written to, and what follows from how that went. */
-export interface Chats {
-  budget(chatId: string): Promise<ChatBudget>
-  /** From when on anything at all may be tried there. */
-  readyAtMs(chatId: string): Promise<number>
-  /** From when on this may be done. */
-  stepAtMs(chatId: string, step: Pick<Step, "call" | "keep" | "notBeforeMs">): Promise<number>
-  /** The call was made. */
-  heed(chatId: string, call: Step["call"], trouble: ChannelTrouble | undefined): Promise<void>
-  /** Where the chat is now: groups become other ones. */
-  now(chatId: string): string
-}
-
 const BACK_OFF_MS = 1_000
 const MOST_BACK_OFF_MS = 60_000
 
-export interface ChatDeps extends BudgetDeps {
-  store: Store
-  clock: Clock
-  channel: Channel
-  holds: HoldList
-}
+export type Chats = ReturnType<typeof makeChats>
 
-export function makeChats(deps: ChatDeps): Chats {
+/** When each chat may be written to, and what follows from how a call went. */
+export function makeChats(deps: BudgetDeps & { channel: Channel; holds: HoldList }) {
   const { store, clock, channel, holds } = deps
   const budgets = new Map<string, Promise<ChatBudget>>()
   const moved = new Map<string, string>()
-  // The messenger was not reached: that is so for all chats.
+  // An unreachable messenger is unreachable for all chats.
   let backOffMs = 0
   let awayUntilMs = 0
 
@@ -42,33 +23,35 @@ export function makeChats(deps: ChatDeps): Chats {
     return found
   }
 
-  const heed: Chats["heed"] = async (chatId, call, trouble) => {
-    if (trouble?.kind === "away" || trouble?.kind === "unclear" || trouble?.kind === "conflict") {
-      backOffMs = Math.min(MOST_BACK_OFF_MS, Math.max(BACK_OFF_MS, backOffMs * 2))
-      awayUntilMs = clock.nowMs() + backOffMs
-      return
-    }
-    if (trouble?.kind === "unchanged") return
-    backOffMs = 0
-    if (trouble?.kind === "wait") return (await budget(chatId)).block(call, clock.nowMs() + trouble.forMs)
-    if (trouble?.kind === "no_chat" && trouble.movedTo !== undefined) {
-      moved.set(chatId, trouble.movedTo)
-      await holds.endAll(chatId)
-      return store.topics.moveChat(channel.id, chatId, trouble.movedTo)
-    }
-    if (trouble && isLasting(trouble)) return holds.hold(scopeOf(trouble, call), chatId, trouble)
-    if (trouble) return
-    await holds.endBy(call, chatId)
-  }
-
   return {
     budget,
-    readyAtMs: async (chatId) => Math.max(awayUntilMs, (await budget(chatId)).blockedUntilMs),
-    async stepAtMs(chatId, { call, keep, notBeforeMs }) {
+    /** The earliest time of any call to the chat. */
+    readyAtMs: async (chatId: string) => Math.max(awayUntilMs, (await budget(chatId)).blockedUntilMs),
+    /** The earliest time of this call. */
+    async stepAtMs(chatId: string, { call, keep, notBeforeMs }: Pick<Step, "call" | "keep" | "notBeforeMs">) {
       return Math.max(notBeforeMs, holds.readyAtMs(chatId, call), (await budget(chatId)).readyAtMs(call, keep))
     },
-    heed,
-    now: (chatId) => moved.get(chatId) ?? chatId,
+    /** Takes the result of each call into account. */
+    async heed(chatId: string, call: Step["call"], trouble: ChannelTrouble | undefined): Promise<void> {
+      if (trouble?.kind === "away" || trouble?.kind === "unclear" || trouble?.kind === "conflict") {
+        backOffMs = Math.min(MOST_BACK_OFF_MS, Math.max(BACK_OFF_MS, backOffMs * 2))
+        awayUntilMs = clock.nowMs() + backOffMs
+        return
+      }
+      if (trouble?.kind === "unchanged") return
+      backOffMs = 0
+      if (trouble?.kind === "wait") return (await budget(chatId)).block(call, clock.nowMs() + trouble.forMs)
+      if (trouble?.kind === "no_chat" && trouble.movedTo !== undefined) {
+        moved.set(chatId, trouble.movedTo)
+        await holds.endAll(chatId)
+        return store.topics.moveChat(channel.id, chatId, trouble.movedTo)
+      }
+      if (trouble && isLasting(trouble)) return holds.hold(scopeOf(trouble, call), chatId, trouble)
+      if (trouble) return
+      await holds.endBy(call, chatId)
+    },
+    /** The chat's current id: groups can move. */
+    now: (chatId: string) => moved.get(chatId) ?? chatId,
   }
 }
 

@@ -1,22 +1,22 @@
 import type { ChannelCan } from "../../domain/channel.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import type { Outgoing } from "../../domain/outgoing.ts"
-import { plain, type RichText } from "../../domain/rich-text.ts"
+import { cutText, plain, type RichText } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import { isFresh, outgoingOf, type Progress } from "./progress.ts"
 import { type Job, MOST_TOGETHER } from "./queue.ts"
 import type { RenderedPart, Rendering } from "./rendering.ts"
-import { cutText, HEAD_UNITS, joined } from "./words.ts"
+import { HEAD_UNITS, joined } from "./words.ts"
 
-/** What a job is sent as: by itself, or with those that wait behind it, so that nothing is dropped when little may be sent. */
+/** How a job is sent: alone or coalesced with those behind it, so that nothing is dropped at the rate limit. */
 export interface Coalesced extends Pick<Progress, "as" | "with"> {
-  /** Undefined where nothing is left to say. A progress message has none: it is made of `lines`. */
+  /** Undefined where nothing is left to send. A progress message consists of `lines` instead. */
   parts: RenderedPart[] | undefined
-  /** The turns that a progress message begins with. */
+  /** The first turns of a progress message. */
   lines: number[]
 }
 
-/** More messages than that, and they are one file. */
+/** More messages than that become one file. */
 const MOST_MERGED = 3
 const MOST_OF_THE_LAST = 600
 const FEW = 5
@@ -28,13 +28,13 @@ export interface CoalescerDeps {
 }
 
 export function makeCoalescer({ store, can, rendering }: CoalescerDeps) {
-  /** The job's own, and what comes after it. */
+  /** The job's own delivery and those behind it. */
   const waitingWith = async ({ delivery: { lane, seq } }: Job) =>
     (await store.deliveries.ofLanes([lane], { states: ["queued"], first: MOST_TOGETHER })).filter(
       (one) => one.seq >= seq,
     )
 
-  /** What is said of one: the words of a line, or the parts of anything else. */
+  /** The text of a line, or the parts of anything else. */
   const pieceOf = async (outgoing: Outgoing): Promise<RenderedPart[]> => {
     if (outgoing.kind !== "line") return (await rendering.parts(outgoing)) ?? []
     const line = await rendering.line(outgoing.seq)
@@ -56,7 +56,7 @@ export function makeCoalescer({ store, can, rendering }: CoalescerDeps) {
   }
 
   return {
-    /** `left` is how many messages may be sent in this minute. */
+    /** `left` messages may be sent in this minute. */
     async coalesce(job: Job, left: number): Promise<Coalesced> {
       if (!isFresh(job.progress)) return again(job)
       const { outgoing } = job
@@ -66,7 +66,7 @@ export function makeCoalescer({ store, can, rendering }: CoalescerDeps) {
         parts: await rendering.parts(outgoing),
         lines: [],
       })
-      // It has nothing to say but what ended with it.
+      // It only ends the progress message.
       if (outgoing.kind === "progress_end") return { as: "one", with: [], parts: undefined, lines: [] }
       if (!canCoalesce(outgoing)) return alone()
       const run = until(await waitingWith(job), (one) => !canCoalesce(outgoingOf(one)))
@@ -84,7 +84,7 @@ export function makeCoalescer({ store, can, rendering }: CoalescerDeps) {
       for (const one of run) {
         const said = outgoingOf(one)
         const parts = await pieceOf(said)
-        // What has a file of its own is sent by itself.
+        // A message with a file or buttons is sent alone.
         if (parts.some((part) => part.file ?? part.buttons)) break
         pieces.push({ seq: one.seq, outgoing: said, parts })
       }
@@ -101,17 +101,17 @@ export function makeCoalescer({ store, can, rendering }: CoalescerDeps) {
         lines: [],
       }
     },
-    /** The lines that wait at the head of the lane. */
+    /** The lines at the head of the lane. */
     async lines(job: Job): Promise<{ others: number[]; seqs: number[] }> {
       const lines = until(await waitingWith(job), (one) => outgoingOf(one).kind !== "line")
       return { others: lines.slice(1).map(({ seq }) => seq), seqs: lines.flatMap(seqOfLine) }
     },
-    /** Whether something else than lines waits at the end of the lane. It is asked often, and so looks at few. */
+    /** Whether other messages than lines are at the end of the lane. Called often, so it reads few. */
     async isMoreThanLines({ delivery: { lane } }: Job): Promise<boolean> {
       const last = await store.deliveries.ofLanes([lane], { states: ["queued"], last: FEW })
       return last.some((one) => outgoingOf(one).kind !== "line")
     },
-    /** Whether a later one of the lane says something newer of the same message. */
+    /** Whether a later delivery of the lane updates the same message. */
     async isOutdated(job: Job): Promise<boolean> {
       const { outgoing, delivery } = job
       if (outgoing.kind === "waited")
@@ -139,14 +139,14 @@ const seqOfLine = (delivery: Delivery) => {
   return outgoing.kind === "line" ? [outgoing.seq] : []
 }
 
-/** How many messages they would be if each were sent by itself; neighbouring lines are one. */
+/** The number of messages if each were sent alone; neighbouring lines are one. */
 const messagesOf = (run: Delivery[]) =>
   run.filter((one, index) => {
     const isLine = (at: Delivery | undefined) => at !== undefined && outgoingOf(at).kind === "line"
     return !(isLine(one) && isLine(run[index - 1]))
   }).length
 
-/** How many messages they are when each is filled, and which of them are the first one. */
+/** The number of messages when each is filled, and the pieces of the first. */
 function packed(pieces: Piece[], maxUnits: number): { count: number; first: Piece[] } {
   let [count, units] = [1, 0]
   let first = pieces
@@ -177,7 +177,7 @@ function merged(pieces: Piece[]): RenderedPart | undefined {
   return { body: body!, isSilent: said.every(({ parts }) => parts.every(({ isSilent }) => isSilent)) }
 }
 
-/** All of it in order in a file, and the last that was said under it. */
+/** A file with everything in order, and the last message below it. */
 function asFile(pieces: Piece[]): RenderedPart | undefined {
   const all = merged(pieces)
   if (!all) return undefined

@@ -3,47 +3,39 @@ import { chatLane, type Outgoing } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
+import { toShow } from "../to-show.ts"
 import type { HoldList } from "./holds.ts"
 
+export type FlatChats = ReturnType<typeof makeFlatChats>
+
 /**
- * Chats that have no topics, or have them no longer. The messenger does not refuse a message for a topic there: it puts it into the
- * chat, among those of all other sessions. So each answer is looked at, and from the first such one on every message says whose it is.
+ * Chats without topics. There the messenger accepts a message for a topic and shows it in the chat, among those of all sessions.
+ * So each result is checked, and from the first such message on each one names its session.
  */
-export interface FlatChats {
-  is(chatId: string): boolean
-  /** Whether something goes there without a topic, until the next look whether one can be made. */
-  isInstead(chatId: string, kind: Outgoing["kind"]): boolean
-  /** A message was taken. True when it landed outside of the topic that it was for. */
-  landed(asked: Place, sent: Sent): Promise<boolean>
-}
-
-export interface FlatDeps {
-  store: Store
-  clock: Clock
-  channelId: string
-  holds: HoldList
-}
-
-export function makeFlatChats({ store, clock, channelId, holds }: FlatDeps): FlatChats {
+export function makeFlatChats(deps: { store: Store; clock: Clock; channelId: string; holds: HoldList }) {
+  const { store, clock, channelId, holds } = deps
   const is = (chatId: string) => holds.ofTopics(chatId)?.kind === "no_topics"
 
   const say = async (chatId: string) => {
     const { sinceMs, why } = holds.ofTopics(chatId)!
-    const payload: Outgoing = { kind: "answer", chatId, threadId: null, body: plain(`⚠️ ${NOTICE}`) }
-    const key = `${channelId}:flat:${chatId}:${sinceMs}`
-    const row = { key, lane: chatLane(chatId), channel: channelId, payload: { ...payload, why }, repeatable: false }
-    await store.deliveries.enqueue(row, clock.nowMs())
+    const payload = { kind: "answer" as const, chatId, threadId: null, body: plain(`⚠️ ${NOTICE}`), why }
+    await store.deliveries.enqueue(
+      toShow(`${channelId}:flat:${chatId}:${sinceMs}`, chatLane(chatId), channelId, payload),
+      clock.nowMs(),
+    )
   }
 
   return {
     is,
-    isInstead(chatId, kind) {
+    /** Whether this goes to the chat itself, until the next attempt to create a topic. */
+    isInstead(chatId: string, kind: Outgoing["kind"]): boolean {
       const hold = holds.ofTopics(chatId)
       if (!hold || hold.nextAtMs <= clock.nowMs()) return false
-      // What waits for a person does not wait for the right to make topics either.
+      // An approval request does not wait for the right to create topics.
       return hold.kind === "no_topics" || kind === "approval"
     },
-    async landed({ chatId, threadId }, sent) {
+    /** A message was accepted. True when it is outside of the topic that it was for. */
+    async landed({ chatId, threadId }: Place, sent: Sent): Promise<boolean> {
       if (threadId === null) return false
       if (sent.threadId !== null) {
         if (is(chatId)) await holds.endBy("topic", chatId)

@@ -4,27 +4,11 @@ import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import type { CallKind } from "./budget.ts"
 
-/** Troubles that only a person can end. */
+/** Troubles that only a person can fix. */
 export type LastingTrouble = Extract<ChannelTrouble, { kind: "unauthorised" | "no_topics" | "no_rights" | "no_chat" }>
 
-/** What a hold is about: everything of the bot's, all that goes to a chat, or what makes and changes its topics. */
+/** A hold applies to the bot, to everything sent to a chat, or to calls that change the chat's topics. */
 export type HoldScope = "bot" | "chat" | "topics"
-
-/** Which chats are left alone for now, and since when. It is said once for each change, and tried once a minute. */
-export interface HoldList {
-  open(): Promise<void>
-  /** From when on such a call may be made there. Who may not write may still change what was written. */
-  readyAtMs(chatId: string, call: CallKind): number
-  hold(scope: HoldScope, chatId: string, trouble: LastingTrouble): Promise<void>
-  /** Such a call has worked. */
-  endBy(call: CallKind, chatId: string): Promise<void>
-  /** The chat is another one now: what held this one up is over. */
-  endAll(chatId: string): Promise<void>
-  /** Why no topic can be made or changed there for now. */
-  ofTopics(chatId: string): Hold | undefined
-  /** Why nothing can be said there for now. */
-  ofChat(chatId: string): Hold | undefined
-}
 
 export interface HoldDeps {
   store: Store
@@ -36,7 +20,10 @@ export interface HoldDeps {
 
 const AGAIN_MS = 60_000
 
-export function makeHolds({ store, clock, channelId, botId, onTrouble }: HoldDeps): HoldList {
+export type HoldList = ReturnType<typeof makeHolds>
+
+/** Which chats are on hold, and since when. A change is reported once, and a chat on hold is retried once a minute. */
+export function makeHolds({ store, clock, channelId, botId, onTrouble }: HoldDeps) {
   const ofBot = `${channelId}:${botId}`
   const holds = new Map<string, Hold>()
   const keyOf = (scope: HoldScope, chatId: string) =>
@@ -55,25 +42,26 @@ export function makeHolds({ store, clock, channelId, botId, onTrouble }: HoldDep
   }
 
   return {
-    async open() {
+    async open(): Promise<void> {
       holds.clear()
       for (const hold of await store.holds.list(ofBot)) holds.set(hold.key, hold)
     },
-    readyAtMs: (chatId, call) =>
+    /** The earliest time of such a call. A bot that may not send may still edit. */
+    readyAtMs: (chatId: string, call: CallKind) =>
       Math.max(
         0,
         ...SCOPES.filter((scope) => concerns(at(scope, chatId), scope, call)).map(
           (scope) => at(scope, chatId)!.nextAtMs,
         ),
       ),
-    async hold(scope, chatId, { kind, why }) {
+    async hold(scope: HoldScope, chatId: string, { kind, why }: LastingTrouble): Promise<void> {
       const [key, nowMs, before] = [keyOf(scope, chatId), clock.nowMs(), at(scope, chatId)]
       const isNew = before?.kind !== kind
       const nextAtMs = nowMs + AGAIN_MS
       const hold = { key, kind, why, sinceMs: isNew ? nowMs : before.sinceMs, nextAtMs }
       const data = { channel: channelId, botId, chatId: scope === "bot" ? null : chatId, trouble: kind, why }
       holds.set(key, hold)
-      // Whatever else waits there has been tried by this, too.
+      // This attempt counts for the chat's other holds too.
       for (const other of SCOPES) {
         const found = at(other, chatId)
         if (found && found.nextAtMs < nextAtMs) found.nextAtMs = nextAtMs
@@ -84,14 +72,18 @@ export function makeHolds({ store, clock, channelId, botId, onTrouble }: HoldDep
       })
       if (isNew) onTrouble(new Error(why), `${channelId}: ${scope === "bot" ? "the bot" : chatId} is on hold: ${kind}`)
     },
-    async endBy(call, chatId) {
+    /** Such a call has worked. */
+    async endBy(call: CallKind, chatId: string): Promise<void> {
       for (const scope of SCOPES) if (concerns(at(scope, chatId), scope, call)) await end(scope, chatId)
     },
-    async endAll(chatId) {
+    /** The chat has moved: its holds are over. */
+    async endAll(chatId: string): Promise<void> {
       for (const scope of ["chat", "topics"] as const) await end(scope, chatId)
     },
-    ofTopics: (chatId) => at("topics", chatId),
-    ofChat: (chatId) => at("chat", chatId),
+    /** Why no topic can be created or changed there. */
+    ofTopics: (chatId: string) => at("topics", chatId),
+    /** Why nothing can be sent there. */
+    ofChat: (chatId: string) => at("chat", chatId),
   }
 }
 

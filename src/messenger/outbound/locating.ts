@@ -15,14 +15,14 @@ export interface LocatingDeps {
   flat: FlatChats
 }
 
-/** Where jobs are about: a topic as it is now, or a place in a chat. */
+/** The places of jobs: a topic as it is now, or a place in a chat. */
 export function makeLocating({ store, channel, home, queue, chats, flat }: LocatingDeps) {
   const chatOfTopic = new WeakMap<Job, string>()
 
   const topicOf = async (topicId: string): Promise<Topic | undefined> => {
     const topic = await store.topics.byId(topicId)
     if (topic === undefined || isCurrent(topic) || topic.sessionId === null) return topic
-    // It was removed, or its session has moved: what is to be said goes to the one that it has now, or to a new one.
+    // Removed, or its session has moved: use the session's current topic, or a new one.
     const others = (await store.topics.ofSession(topic.sessionId)).filter(
       (one) => isCurrent(one) && one.channel === channel.id,
     )
@@ -39,7 +39,7 @@ export function makeLocating({ store, channel, home, queue, chats, flat }: Locat
     },
     chatOf: (job: Job): string =>
       "topicId" in job.outgoing ? (chatOfTopic.get(job) ?? "") : chats.now(job.outgoing.chatId),
-    /** Undefined where there is nothing left of it, and the job is settled. */
+    /** Undefined where nothing is left to send, and the job is settled. */
     async at(job: Job): Promise<JobPlace | undefined> {
       const { outgoing } = job
       if (!("topicId" in outgoing)) {

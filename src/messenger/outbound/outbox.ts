@@ -1,6 +1,9 @@
 import type { Channel } from "../../domain/channel.ts"
+import type { Hold } from "../../domain/channel-store.ts"
+import type { DeliveryState } from "../../domain/delivery.ts"
 import type { Outgoing } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Topic } from "../../domain/topic.ts"
 import { makeBackoff } from "../../lib/backoff.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { makeLaneRunner } from "../../lib/lane-runner.ts"
@@ -14,17 +17,29 @@ import { notConfirmed } from "./progress.ts"
 import { endIdleProgress } from "./progress-message.ts"
 import { type Job, makeOutboxQueue } from "./queue.ts"
 import type { Rendering } from "./rendering.ts"
-import { type OutboxStatus, statusOf } from "./status.ts"
 import { makeSteps, type OutboxSettings, type Step } from "./steps.ts"
 import { makeTopicLife } from "./topics.ts"
 import { makeUndeliverable } from "./undeliverable.ts"
 
-/** Says in a messenger what is still to be said there: in order for each topic, one call at a time for each chat. */
+/** Sends pending messages: in order for each topic, one call at a time for each chat. */
 export interface Outbox {
   run(signal: AbortSignal): Promise<void>
-  /** There may be something to say. A hint; losing one costs a second. */
+  /** There may be something to send. A hint; losing one costs a second. */
   nudge(): void
   status(): Promise<OutboxStatus>
+}
+
+/** The state of the outbox, for people. */
+export interface OutboxStatus {
+  waiting: number
+  /** Rejected in every form. */
+  failed: number
+  /** Unconfirmed permanently. */
+  uncertain: number
+  /** Chats on hold, and why. */
+  holds: Hold[]
+  /** Topics that may exist twice: an empty one of this name may be in the chat. */
+  orphans: Pick<Topic, "id" | "chatId" | "name" | "unconfirmed">[]
 }
 
 export interface OutboxDeps {
@@ -42,16 +57,16 @@ export interface OutboxDeps {
 }
 
 const SETTINGS: OutboxSettings = { keptForApprovals: 3, progressEditMs: 4_000 }
-/** What comes behind the heads of lanes may hurry them, and is looked at so often. */
+/** Deliveries behind the head of a lane may make it more urgent: check this often. */
 const REST_MS = 300
-/** So long a reply to a message finds its session. */
+/** How long a reply to a message finds its session. */
 const REMEMBERED_MS = 90 * DAY_MS
 
 export function makeOutbox(deps: OutboxDeps): Outbox {
   const { store, clock, channel, botId, home, host, onTrouble } = deps
   const rendering: Rendering = {
     line: (seq) => deps.rendering.line(seq),
-    // What was forgotten while it was under way has no words any more.
+    // A delivery that was forgotten meanwhile has no text.
     parts: async (outgoing) => ("body" in outgoing || !hasWords(outgoing) ? deps.rendering.parts(outgoing) : undefined),
   }
   const ownerPrefix = `outbox ${host} ${home} `
@@ -73,13 +88,13 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     activeTopics: (chatId) =>
       queue.jobs().filter((job) => job.outgoing.kind === "line" && locating.chatOf(job) === chatId).length,
   })
-  /** Chats to which a call is under way. */
+  /** Chats with a call in progress. */
   const busy = new Set<string>()
   const servedAtMs = new Map<string, number>()
   const foreign = new Set<string>()
-  /** Approval requests that people got in private, because their chat cannot be written to. */
+  /** Approval requests sent in private, because their chat cannot be written to. */
   const askedElsewhere = new Set<string>()
-  /** Chats in which nothing could be done a moment ago, and until when that is taken for granted. */
+  /** Chats in which nothing could be done a moment ago, and until when to assume so. */
   const resting = new Map<string, number>()
 
   const act = async (chatId: string, job: Job, step: Step) => {
@@ -92,7 +107,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  /** Begins the most urgent that may be done there now, or says when something may be. */
+  /** Begins the most urgent call to the chat, or returns when one is possible. */
   const advance = async (chatId: string, jobs: Job[]): Promise<number> => {
     const nowMs = clock.nowMs()
     const readyAtMs = await chats.readyAtMs(chatId)
@@ -119,7 +134,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     return nextMs
   }
 
-  /** A notice that may be there is not sent twice: of what waits its mark tells still, and a later message gets another one. */
+  /** A notice that may have been sent is not repeated: the message's mark still shows that it waits, and a later message gets a new notice. */
   const leave = async (job: Job, noticeId: string) => {
     const notice = await store.waitNotices.byId(noticeId)
     await queue.settle(job, "uncertain", "it may be there", async (tx) => {
@@ -139,7 +154,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     await queue.leases.giveBack(job.delivery, "it is another daemon's")
   }
 
-  /** Answers with when to look again. */
+  /** Returns when to look again. */
   const plan = async (): Promise<number> => {
     const nowMs = clock.nowMs()
     let nextMs = Number.POSITIVE_INFINITY
@@ -160,12 +175,12 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     name: `${channel.id} outbox`,
     clock,
     leases: queue.leases,
-    // Not lanes pause here, but chats.
+    // Chats pause here, not lanes.
     backoff: makeBackoff({}),
     most: 1_000,
     sweepMs: 10_000,
     gatherMs: 50,
-    // Who is not answered by then may have been heard: that is found out when it goes on.
+    // A call without an answer by then may have arrived: recovery handles it.
     endMs: 5_000,
     onWake: store.onWake,
     onTrouble,
@@ -183,7 +198,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
       except: () => foreign,
       take: (delivery) => admit(queue.jobOf(delivery)),
       plan,
-      // What was begun comes back as something that may have happened when its lease is over.
+      // A call that was begun comes back as unconfirmed when its lease is over.
       failed: (delivery, error) => onTrouble(error, `${channel.id} ${locating.chatOf(queue.jobOf(delivery))}`),
     },
   })
@@ -199,7 +214,18 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
       }
     },
     nudge: runner.ring,
-    status: () => statusOf({ store, channelId: channel.id, botId, home }),
+    async status() {
+      const counts = await store.deliveries.counts(channel.id)
+      const sum = (state: DeliveryState) => counts.reduce((all, one) => all + (one.state === state ? one.count : 0), 0)
+      const topics = await store.topics.list({ channel: channel.id })
+      return {
+        ...{ waiting: sum("queued"), failed: sum("failed"), uncertain: sum("uncertain") },
+        holds: await store.holds.list(`${channel.id}:${botId}`),
+        orphans: topics
+          .filter((topic) => topic.home === home && topic.unconfirmed > 0)
+          .map(({ id, chatId, name, unconfirmed }) => ({ id, chatId, name, unconfirmed })),
+      }
+    },
   }
 }
 
@@ -207,7 +233,7 @@ const MOST_LANES = 10_000
 
 const hasWords = ({ kind }: Outgoing) => kind === "note" || kind === "answer"
 
-/** What waits for a person, then what a person waits for, then what was said. */
+/** Requests to a person, then what a person waits for, then the conversation. */
 const rankOf = ({ delivery, outgoing }: Job) =>
   delivery.lane.endsWith("!first") || outgoing.kind === "approval"
     ? 0

@@ -1,14 +1,15 @@
-import { type Outgoing, topicLane } from "../../domain/outgoing.ts"
-import { plain, type RichText } from "../../domain/rich-text.ts"
+import { topicLane } from "../../domain/outgoing.ts"
+import { cutText, plain, type RichText } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { ProgressMessage } from "../../domain/topic.ts"
+import { toShow } from "../to-show.ts"
 import type { RenderedPart, Rendering } from "./rendering.ts"
-import { cutText, REPEAT_MARK } from "./words.ts"
+import { REPEAT_MARK } from "./words.ts"
 
-/** A line that is longer says enough by its beginning; in the file it is whole. */
+/** Longer lines are cut; the file has them whole. */
 const MOST_OF_A_LINE = 500
 
-/** The progress message: the last lines, as many as fit, and how many came before. Undefined where none is left. */
+/** The last lines, as many as fit, and how many came before. Undefined where none is left. */
 export async function progressBody(
   { seqs, isRepeat }: Pick<ProgressMessage, "seqs" | "isRepeat">,
   line: Rendering["line"],
@@ -31,7 +32,7 @@ export async function progressBody(
   return { body: plain(`${mark}${left > 0 ? earlier(left) : ""}${shown.join("\n")}`), cut: left }
 }
 
-/** All of its lines, as the file that comes when it ends. */
+/** All of its lines as a file, sent when it ends. */
 export async function progressFile(
   { seqs, cut }: ProgressMessage,
   line: Rendering["line"],
@@ -49,10 +50,10 @@ export async function progressFile(
   }
 }
 
-/** No tool has run for so long: nothing more is added to the message. */
+/** Without a tool for so long, the message has ended. */
 const IDLE_MS = 60_000
 
-/** Lines that did not fit into a progress message come as its file also when nothing else is said after them. */
+/** Sends the file of lines that did not fit, also when no other message follows. */
 export async function endIdleProgress(store: Store, channelId: string, home: string, nowMs: number): Promise<void> {
   const open = await store.topics.list({ channel: channelId, states: ["open"] })
   for (const topic of open) {
@@ -63,12 +64,9 @@ export async function endIdleProgress(store: Store, channelId: string, home: str
       topic.usedAtMs > nowMs - IDLE_MS
     )
       continue
-    const payload: Outgoing = { kind: "progress_end", topicId: topic.id }
+    const payload = { kind: "progress_end" as const, topicId: topic.id }
     const key = `tg:trail:${topic.id}:${topic.progressMessage.messageId}:${topic.progressMessage.seqs.length}`
-    await store.deliveries.enqueue(
-      { key, lane: topicLane(topic), channel: channelId, payload: { ...payload }, repeatable: false },
-      nowMs,
-    )
+    await store.deliveries.enqueue(toShow(key, topicLane(topic), channelId, payload), nowMs)
   }
 }
 

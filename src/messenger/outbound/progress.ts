@@ -1,25 +1,25 @@
 import type { Delivery } from "../../domain/delivery.ts"
 import type { Outgoing } from "../../domain/outgoing.ts"
 
-/** How far a delivery is. It is kept in its payload, so that after a crash no part is said again but the one under way. */
+/** How far a delivery is. Stored in its payload, so that after a crash only the part in progress is repeated. */
 export interface Progress {
-  /** What it is sent as: on its own, merged with others, with them as a file, or as the beginning of a progress message. */
+  /** Sent alone, merged with others, with them as a file, or as the beginning of a progress message. */
   as: "one" | "merged" | "file" | "progress"
-  /** Others of its lane that go with it. */
+  /** Others of its lane that are sent with it. */
   with: number[]
   /** Parts that have arrived. */
   done: number
-  /** Written before the call and taken back after it: where it stands after a crash, it may have arrived. */
+  /** Set before the call and cleared after it: set after a crash, the part may have arrived. */
   isUnderWay: boolean
-  /** What is under way is not a part of it, but the file of the progress message that it ends. */
+  /** In progress is the file of the progress message that it ends. */
   isProgressFile: boolean
-  /** How often it is not known whether the part that is next has arrived already. */
+  /** How many attempts of the next part are unconfirmed. */
   unconfirmed: number
-  /** As it is, without marks, as a file: each where the one before was refused. */
+  /** Formatted, plain, as a file: each where the one before was rejected. */
   form: 0 | 1 | 2
-  /** How often it was said that the topic is not there. */
+  /** How often the topic was missing. */
   gone: number
-  /** The thread that its team's sessions share is closed or gone: it goes to the chat itself. */
+  /** The team's shared thread is closed or gone: it goes to the chat itself. */
   isOutside: boolean
 }
 
@@ -35,20 +35,17 @@ export const AT_FIRST: Progress = {
   isOutside: false,
 }
 
-/**
- * It may have arrived: it is said again, and says so. However often that is: a message that is lost is worse than one that is
- * there twice and says so, and the pause between two attempts grows.
- */
+/** It may have arrived: repeat it, marked as such, without a limit. A lost message is worse than a marked repeat. */
 export const notConfirmed = ({ unconfirmed }: Progress): Partial<Progress> => ({
   isUnderWay: false,
   unconfirmed: unconfirmed + 1,
 })
 
-/** Nothing of it was tried yet, so that it may still be put together with others. */
+/** Not tried yet, so it may be coalesced. */
 export const isFresh = ({ done, isUnderWay, unconfirmed, form }: Progress) =>
   done === 0 && !isUnderWay && unconfirmed === 0 && form === 0
 
-/** Rows of an earlier version have other names in them. */
+/** Rows of an earlier version use other names. */
 export function progressOf({ payload }: Pick<Delivery, "payload">): Progress {
   const { fold, isTrailFile, doubts, ...progress } = (payload.progress ?? {}) as Partial<Progress> & EarlierProgress
   const as = fold === "trail" ? ("progress" as const) : fold
@@ -73,7 +70,7 @@ export function outgoingOf({ payload }: Pick<Delivery, "payload">): Outgoing {
 
 const EARLIER_KINDS: Record<string, Outgoing["kind"]> = { trail: "progress_end", card: "approval" }
 
-/** What is left of it when it was said: ids and numbers, no words. */
+/** What remains once it is sent: ids and numbers, no text. */
 export function withoutWords(payload: Record<string, unknown>): Record<string, unknown> {
   const { body: _, file: __, buttons: ___, why: ____, progress: _____, ...rest } = payload
   return rest

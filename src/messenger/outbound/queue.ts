@@ -1,27 +1,15 @@
-/** The head of a lane, in hand. */
 import type { Delivery } from "../../domain/delivery.ts"
 import type { Outgoing } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
-import { type Leases, type LeasesDeps, makeLeases } from "../../lib/leases.ts"
+import { type LeasesDeps, makeLeases } from "../../lib/leases.ts"
 import type { Settled } from "../../lib/transitions.ts"
 import { outgoingOf, type Progress, progressOf, withoutWords } from "./progress.ts"
+
+/** The head of a lane, leased. */
 export interface Job {
   delivery: Delivery
   outgoing: Outgoing
   progress: Progress
-}
-
-/** How jobs go on, each step written together with what went with it. */
-export interface OutboxQueue {
-  leases: Leases
-  /** Of what is held. */
-  jobOf(delivery: Delivery): Job
-  jobs(): Job[]
-  /** Written before the call, with what must be known after a crash. False when somebody else has it now. */
-  begin(job: Job, change: Partial<Progress>, also: (tx: Store) => Promise<unknown>): Promise<boolean>
-  /** How far it is now. */
-  note(job: Job, change: Partial<Progress>, also?: (tx: Store) => Promise<unknown>): Promise<void>
-  settle(job: Job, state: Settled, outcome: string | null, also?: (tx: Store) => Promise<unknown>): Promise<void>
 }
 
 export interface OutboxQueueDeps extends Pick<LeasesDeps, "clock" | "host" | "ownerPrefix"> {
@@ -29,7 +17,11 @@ export interface OutboxQueueDeps extends Pick<LeasesDeps, "clock" | "host" | "ow
   channelId: string
 }
 
-export function makeOutboxQueue({ store, channelId, ...deps }: OutboxQueueDeps): OutboxQueue {
+type Also = (tx: Store) => Promise<unknown>
+export type OutboxQueue = ReturnType<typeof makeOutboxQueue>
+
+/** The progress of jobs, each step written together with its effects. */
+export function makeOutboxQueue({ store, channelId, ...deps }: OutboxQueueDeps) {
   const leases = makeLeases({ ...deps, store, channel: channelId })
   const known = new WeakMap<Delivery, Job>()
   const jobOf = (delivery: Delivery): Job => {
@@ -43,8 +35,10 @@ export function makeOutboxQueue({ store, channelId, ...deps }: OutboxQueueDeps):
   return {
     leases,
     jobOf,
+    /** Leased now. */
     jobs: () => [...leases.held.values()].map(jobOf),
-    begin(job, change, also) {
+    /** Before the call, with what must be known after a crash. False when another daemon has the job now. */
+    begin(job: Job, change: Partial<Progress>, also: Also): Promise<boolean> {
       job.progress = { ...job.progress, ...change }
       return leases.begin(job.delivery, {
         async also(tx) {
@@ -53,14 +47,14 @@ export function makeOutboxQueue({ store, channelId, ...deps }: OutboxQueueDeps):
         },
       })
     },
-    async note(job, change, also) {
+    async note(job: Job, change: Partial<Progress>, also?: Also): Promise<void> {
       job.progress = { ...job.progress, ...change }
       await store.transaction(async (tx) => {
         await rewrite(tx, job)
         await also?.(tx)
       })
     },
-    settle(job, state, outcome, also) {
+    settle(job: Job, state: Settled, outcome: string | null, also?: Also): Promise<void> {
       const { seq, lane, key } = job.delivery
       return leases.settle(job.delivery, state, outcome, async (tx, nowMs) => {
         await tx.deliveries.rewrite(seq, withoutWords({ ...job.outgoing }))
@@ -77,5 +71,5 @@ export function makeOutboxQueue({ store, channelId, ...deps }: OutboxQueueDeps):
   }
 }
 
-/** So many of a lane are looked at when they are put together. */
+/** How many messages of a lane are considered for coalescing. */
 export const MOST_TOGETHER = 1_000

@@ -4,6 +4,7 @@ import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { ProgressMessage, Topic } from "../../domain/topic.ts"
 import type { Clock } from "../../lib/clock.ts"
+import { toShow } from "../to-show.ts"
 import type { ChatBudget } from "./budget.ts"
 import type { Coalesced, makeCoalescer } from "./coalesce.ts"
 import type { FlatChats } from "./flat.ts"
@@ -15,11 +16,11 @@ import type { TopicLife } from "./topics.ts"
 import type { Undeliverable } from "./undeliverable.ts"
 import { HEAD_UNITS, labelOf, postOf } from "./words.ts"
 
-/** Where a job is about, and how much may go there. */
+/** The place of a job, and its rate limits. */
 export interface JobPlace {
   place: Place
   topic: Topic | undefined
-  /** The chat has no topics: what is said there names its session. */
+  /** The chat has no topics: messages name their session. */
   isFlat: boolean
   budget: ChatBudget
 }
@@ -37,7 +38,7 @@ export interface SayingDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-/** Sends what is next of a job: one message, and what it leads to is written with that it has arrived. */
+/** Sends the next message of a job, and writes its effects together with its result. */
 export function makeSaying(deps: SayingDeps) {
   const { store, clock, channel, queue, rendering, coalescer, life, flat, undeliverable, onTrouble } = deps
   const { can } = channel
@@ -66,7 +67,7 @@ export function makeSaying(deps: SayingDeps) {
     return undefined
   }
 
-  /** The first one that landed outside of its topic did not say whose it is. */
+  /** The first message outside of its topic did not name its session. */
   const relabel = async ({ place, budget }: JobPlace, messageId: number, { body, buttons, file }: ChannelPost) => {
     if (file) return
     await store.transaction((tx) => budget.spend(tx, "edit"))
@@ -75,7 +76,7 @@ export function makeSaying(deps: SayingDeps) {
     if (!told.ok) onTrouble(told.trouble, `message ${messageId} does not name its session`)
   }
 
-  /** What the chat must know is handed on. */
+  /** Returns the trouble that applies to the whole chat. */
   const sendTrouble = async (
     job: Job,
     topic: Topic | undefined,
@@ -118,18 +119,18 @@ export function makeSaying(deps: SayingDeps) {
     return NO_SIGNAL
   }
 
-  /** Only a person can open the thread again, or name another; what is to be said does not wait for that. */
+  /** Only a person can open the thread again, or name another; messages do not wait for that. */
   const outsideOfThread = async (job: Job, { chatId, sharedThreadId }: Topic, why: string): Promise<ChannelTrouble> => {
     if (job.progress.isOutside) return { kind: "no_rights", why }
     const words = `⚠️ Thread ${sharedThreadId} of this chat cannot be written to (${why}). Messages for it come here until it is open again, or its team's chat.thread is another one.`
     const key = `${channel.id}:thread:${chatId}:${sharedThreadId}`
     const payload = { kind: "answer" as const, chatId, threadId: null, body: plain(words) }
-    const row = { key, lane: chatLane(chatId), channel: channel.id, payload, repeatable: false }
+    const row = toShow(key, chatLane(chatId), channel.id, payload)
     await queue.note(job, { isOutside: true }, (tx) => tx.deliveries.enqueue(row, clock.nowMs()))
     return NO_SIGNAL
   }
 
-  /** An answer in a topic that is closed or gone is said in the chat itself. */
+  /** An answer to a closed or deleted topic goes to the chat itself. */
   const outsideOfTopics = async (job: Job, why: string): Promise<ChannelTrouble> => {
     const { outgoing } = job
     if ("threadId" in outgoing && outgoing.threadId !== null) {
@@ -148,7 +149,7 @@ export function makeSaying(deps: SayingDeps) {
           usedAtMs: clock.nowMs(),
           ...(endsProgress(job) && { progressMessage: null }),
         })
-      // Of several it is the last one that has the buttons.
+      // Of several messages the last one has the buttons.
       if (outgoing.kind === "approval")
         await tx.approvalRequests.put({
           permissionId: outgoing.permissionId,
@@ -164,7 +165,7 @@ export function makeSaying(deps: SayingDeps) {
     return queue.settle(job, "done", null, also)
   }
 
-  /** So that a reply to it finds its session where there is no topic. */
+  /** Lets a reply find the session where there is no topic. */
   const remember = async (tx: Store, { place, topic }: JobPlace, messageId: number) => {
     if (!topic) return
     const said = { channel: channel.id, chatId: place.chatId, messageId, topicId: topic.id, atMs: clock.nowMs() }
@@ -202,7 +203,7 @@ export function makeSaying(deps: SayingDeps) {
       const coalesced = await coalescer.coalesce(job, at.budget.left("send", keep))
       if (coalesced.as === "progress") return beginProgress(job, at, coalesced)
       const about = { as: coalesced.as, with: coalesced.with, isProgressFile: false }
-      // A receipt's first part is the mark that stands already.
+      // A receipt's first part is the mark, which is set already.
       const parts = job.outgoing.kind === "receipt" ? [EMPTY, ...(coalesced.parts ?? [])] : coalesced.parts
       const { done } = job.progress
       const part = parts?.[done]
@@ -217,7 +218,7 @@ export function makeSaying(deps: SayingDeps) {
       }
       return send(job, at, part, about, (id) => partSent(job, at, parts.length, id))
     },
-    /** Before something else is said: the lines that no longer fit into the progress message. */
+    /** Before another message: the lines that no longer fit into the progress message. */
     async endProgress(
       job: Job,
       at: JobPlace & { topic: Topic & { progressMessage: ProgressMessage } },
@@ -236,7 +237,7 @@ export function makeSaying(deps: SayingDeps) {
   }
 }
 
-/** What is said after the tools that ran, below which the next ones begin a new progress message. */
+/** Messages after which the next tools begin a new progress message. */
 export const endsProgress = ({ outgoing }: Job) =>
   outgoing.kind === "turn" ||
   outgoing.kind === "line" ||
@@ -244,13 +245,13 @@ export const endsProgress = ({ outgoing }: Job) =>
   outgoing.kind === "progress_end" ||
   (outgoing.kind === "topic" && outgoing.change.isArchived === true)
 
-/** Room for saying that it may be a repeat. */
+/** Space for the mark of a possible repeat. */
 const MARK_UNITS = 32
 
-/** Nothing that would tell whether the chat can be written to. */
+/** Says nothing about whether the chat can be written to. */
 export const NO_SIGNAL: ChannelTrouble = { kind: "unchanged" }
 
-/** A topic that is made anew and is not there again is nothing that making another one would mend. */
+/** After so many missing topics, creating another one would not help. */
 const MOST_GONE = 2
 const NOTHING_LEFT = "nothing is left to say"
 const EMPTY: RenderedPart = { body: { text: "", marks: [] }, isSilent: true }

@@ -1,34 +1,36 @@
-import type { ChannelTrouble, ReceiptMark } from "../../domain/channel.ts"
+import type { ChannelTrouble, Place, ReceiptMark } from "../../domain/channel.ts"
 import type { DeliveryState } from "../../domain/delivery.ts"
+import type { RichText } from "../../domain/rich-text.ts"
 import type { ProgressMessage } from "../../domain/topic.ts"
 import { waitDueAtMs } from "../notice-messages.ts"
 import type { CallKind } from "./budget.ts"
 import { progressBody } from "./progress-message.ts"
 import type { Job } from "./queue.ts"
+import type { RenderedPart } from "./rendering.ts"
 import { endsProgress, type JobPlace, makeSaying, NO_SIGNAL, type SayingDeps } from "./saying.ts"
 import { isReady } from "./topics.ts"
 import { HEAD_UNITS, joined, labelOf } from "./words.ts"
 
-/** The one call that brings a job on. */
+/** The next call of a job. */
 export interface Step {
   call: CallKind
-  /** So many of them are left to what is more urgent. */
+  /** How many calls to leave for more urgent jobs. */
   keep: number
   notBeforeMs: number
-  /** Answers with what the whole chat, or the bot, must heed; undefined when the call has worked. */
+  /** Returns trouble that applies to the whole chat or bot; undefined when the call has worked. */
   run(): Promise<ChannelTrouble | undefined>
 }
 
 export interface StepDeps extends SayingDeps {
   settings: OutboxSettings
-  /** In how many topics of the chat tools run now. */
+  /** The number of topics of the chat in which tools run. */
   activeTopics(chatId: string): number
 }
 
 export interface OutboxSettings {
-  /** Sends of a minute that only what waits for a person may use. */
+  /** Sends per minute that are reserved for approval requests. */
   keptForApprovals: number
-  /** A progress message is not edited more often than this. */
+  /** The shortest time between two edits of a progress message. */
   progressEditMs: number
 }
 
@@ -37,7 +39,7 @@ export function makeSteps(deps: StepDeps) {
   const saying = makeSaying(deps)
   const editedAtMs = new Map<string, number>()
 
-  /** Edits are few: the more topics are at work, the longer each waits. */
+  /** Edits are limited: the more topics are active, the longer each waits. */
   const paceMs = (chatId: string) =>
     Math.max(settings.progressEditMs, (deps.activeTopics(chatId) * 60_000) / channel.can.editsPerMinute)
 
@@ -66,7 +68,7 @@ export function makeSteps(deps: StepDeps) {
       return NO_SIGNAL
     }
     if (!(await queue.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
-    const body = at.isFlat ? joined([labelOf(at.topic!.name), shown.body], "\n") : shown.body
+    const body = labelled(at, shown.body)
     const told = await channel.edit(at.place, progressMessage.messageId, { body })
     at.budget.arrived("edit")
     editedAtMs.set(at.topic!.id, clock.nowMs())
@@ -78,9 +80,17 @@ export function makeSteps(deps: StepDeps) {
     if (trouble.kind === "topic_closed" || trouble.kind === "topic_gone")
       return saying.topicTrouble(job, at.topic, trouble)
     if (!isOver(trouble)) return trouble
-    // Somebody has deleted it: the lines go into a new one.
+    // It was deleted: the lines go into a new one.
     await store.topics.change(at.topic!.id, { progressMessage: null })
     return NO_SIGNAL
+  }
+
+  const edit = async (job: Job, at: JobPlace, message: Place & { messageId: number }, part: RenderedPart) => {
+    if (!(await queue.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
+    const { body, buttons } = part
+    const told = await channel.edit(message, message.messageId, { body, ...(buttons ? { buttons } : {}) })
+    at.budget.arrived("edit")
+    return finish(job, told.ok ? undefined : told.trouble)
   }
 
   const decide = async (job: Job, at: JobPlace, permissionId: string): Promise<ChannelTrouble | undefined> => {
@@ -90,24 +100,14 @@ export function makeSteps(deps: StepDeps) {
       await queue.settle(job, "done", approval ? "nothing is left to say" : "it was never shown")
       return NO_SIGNAL
     }
-    if (!(await queue.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
-    const told = await channel.edit(approval, approval.messageId, {
-      body: part.body,
-      ...(part.buttons ? { buttons: part.buttons } : {}),
-    })
-    at.budget.arrived("edit")
-    return finish(job, told.ok ? undefined : told.trouble)
+    return edit(job, at, approval, part)
   }
 
   const waited = async (job: Job, at: JobPlace, noticeId: string): Promise<ChannelTrouble | undefined> => {
     const { messageId } = (await store.waitNotices.byId(noticeId)) ?? {}
     const [part] = (messageId != null && (await rendering.parts(job.outgoing))) || []
     if (messageId == null || !part) return finish(job, { kind: "unchanged" })
-    if (!(await queue.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
-    const body = at.isFlat ? joined([labelOf(at.topic!.name), part.body], "\n") : part.body
-    const told = await channel.edit(at.place, messageId, { body, ...(part.buttons ? { buttons: part.buttons } : {}) })
-    at.budget.arrived("edit")
-    return finish(job, told.ok ? undefined : told.trouble)
+    return edit(job, at, { ...at.place, messageId }, { ...part, body: labelled(at, part.body) })
   }
 
   const receipt = async (job: Job, at: JobPlace, messageId: number, state: DeliveryState) => {
@@ -121,7 +121,7 @@ export function makeSteps(deps: StepDeps) {
     return trouble && NO_SIGNAL
   }
 
-  /** It has arrived, or is not needed any more, or the chat must heed why not. */
+  /** Settles the job unless the trouble applies to the whole chat. */
   const finish = async (job: Job, trouble: ChannelTrouble | undefined): Promise<ChannelTrouble | undefined> => {
     if (trouble && !isOver(trouble)) return trouble
     await queue.settle(job, "done", trouble && "why" in trouble ? trouble.why : null)
@@ -157,7 +157,7 @@ export function makeSteps(deps: StepDeps) {
     const { trouble } = told
     if (trouble.kind === "topic_gone") return saying.topicTrouble(job, at.topic, trouble)
     if (trouble.kind !== "refused" && trouble.kind !== "gone") return trouble
-    // One that cannot be opened again is given up for another one; that none can be made is a person's to mend.
+    // A topic that cannot be reopened is replaced; if none can be created, a person has to fix that.
     if (at.topic!.threadId !== null) return saying.topicTrouble(job, at.topic, { ...trouble, kind: "topic_gone" })
     return { kind: "no_rights", why: trouble.why }
   }
@@ -185,7 +185,7 @@ export function makeSteps(deps: StepDeps) {
           return step("edit", () => decide(job, at, outgoing.permissionId))
         case "topic":
           if (isEnding && endsProgress(job)) break
-          // What follows does not wait for a topic that is not there.
+          // Later messages do not wait for a topic that does not exist.
           if (at.isFlat && flat.isInstead(topic!.chatId, outgoing.kind))
             return step("edit", async () => {
               await queue.settle(job, "done", "the chat has no topics now")
@@ -195,7 +195,7 @@ export function makeSteps(deps: StepDeps) {
         case "answer":
           break
         default:
-          // What is delivered in the meantime is not told of, nor is a topic opened for it.
+          // Don't open a topic for a message that may be delivered in the meantime.
           if (outgoing.kind === "waiting") waitUntilMs = await waitDueAtMs(store, outgoing.noticeId)
           if (waitUntilMs > clock.nowMs()) break
           if (!topic || isReady(topic)) break
@@ -217,10 +217,14 @@ export function makeSteps(deps: StepDeps) {
   }
 }
 
+/** Where there are no topics, a message names its session. */
+const labelled = ({ isFlat, topic }: JobPlace, body: RichText) =>
+  isFlat ? joined([labelOf(topic!.name), body], "\n") : body
+
 const isAnswer = ({ outgoing: { kind } }: Job) =>
   kind === "answer" || kind === "receipt" || kind === "waiting" || kind === "waited"
 
-/** There is nothing more to be done about it. */
+/** Nothing more can be done about it. */
 const isOver = ({ kind }: ChannelTrouble) =>
   ["unchanged", "gone", "refused", "topic_gone", "topic_closed", "no_rights", "no_topics"].includes(kind)
 

@@ -1,29 +1,15 @@
 import type { Channel, Told, TopicPlace } from "../../domain/channel.ts"
 import { newTimedId } from "../../domain/ids.ts"
+import type { Outgoing } from "../../domain/outgoing.ts"
+import { cutText } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
 import type { Clock } from "../../lib/clock.ts"
 import type { ChatBudget } from "./budget.ts"
-import { cutText } from "./words.ts"
 
-/**
- * How topics come to be, are closed and opened again, and are followed when they were deleted. In a private chat nothing can be
- * closed: there a topic is only renamed when its session ends.
- */
-export interface TopicLife {
-  /** Makes one that is wanted, or opens one that is closed. */
-  prepare(topic: Topic, budget: ChatBudget): Promise<Told<unknown>>
-  /** It takes a name, is closed and renamed because its session ended, or is removed with all that was said in it. */
-  change(
-    topic: Topic,
-    change: { name?: string; isArchived?: boolean; isRemoved?: boolean },
-    budget: ChatBudget,
-  ): Promise<Told<unknown>>
-  /** It was deleted there: the ledger remembers its number, and what was to be said in it waits for another one. */
-  remake(topic: Topic): Promise<void>
-}
+type TopicRequest = Extract<Outgoing, { kind: "topic" }>["change"]
 
-/** Something can be said in it: it is made and open, or in a thread that is there anyway. */
+/** It can be written to: it is created and open, or shares a thread that exists. */
 export const isReady = (topic: Topic): boolean =>
   topic.state === "open" && (topic.threadId !== null || topic.sharedThreadId !== null)
 
@@ -34,12 +20,15 @@ export interface TopicLifeDeps {
   isGroup(chatId: string): boolean
 }
 
-export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps): TopicLife {
+export type TopicLife = ReturnType<typeof makeTopicLife>
+
+/** Creates, closes, reopens and removes topics. Private chats cannot close them: there a topic is only renamed when its session ends. */
+export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps) {
   const named = (name: string) => cutText(name.trim() || "session", channel.can.maxTopicNameUnits)
   const archived = (name: string) => named(`✓ ${name}`)
   const placeOf = ({ chatId, threadId }: Topic): TopicPlace => ({ chatId, threadId: threadId! })
 
-  /** Harmless twice: what is so already is as good as done. */
+  /** Idempotent: unchanged counts as done. */
   const call = async (budget: ChatBudget, act: () => Promise<Told<void>>): Promise<Told<void>> => {
     await store.transaction((tx) => budget.spend(tx, "topic"))
     const told = await act()
@@ -48,7 +37,7 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
   }
 
   const make = async (topic: Topic, budget: ChatBudget): Promise<Told<unknown>> => {
-    // Written before: a crash in between leaves one that nobody knows the number of, and this says that there may be one.
+    // Written first: after a crash in between, a topic with an unknown number may exist.
     const unconfirmed = topic.unconfirmed + (topic.makingAtMs === null ? 0 : 1)
     await store.transaction(async (tx) => {
       await tx.topics.change(topic.id, { makingAtMs: clock.nowMs(), unconfirmed })
@@ -62,7 +51,7 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
     return told
   }
 
-  /** Its session may have moved to another chat meanwhile: there the number would be another topic's. */
+  /** The session may have moved to another chat meanwhile, where this number is another topic's. */
   const made = async (topic: Topic, threadId: number) =>
     store.transaction(async (tx) => {
       const found = { threadId, makingAtMs: null, progressMessage: null }
@@ -89,8 +78,12 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
       : { ok: true, value: undefined }
 
   return {
-    prepare: (topic, budget) => (topic.threadId === null ? make(topic, budget) : reopen(topic, budget)),
-    async change(topic, { name, isArchived, isRemoved }, budget) {
+    /** Creates the topic, or opens it again. */
+    prepare: (topic: Topic, budget: ChatBudget): Promise<Told<unknown>> =>
+      topic.threadId === null ? make(topic, budget) : reopen(topic, budget),
+    /** Renames it, closes and renames it because its session ended, or removes it with its messages. */
+    async change(topic: Topic, change: TopicRequest, budget: ChatBudget): Promise<Told<void>> {
+      const { name, isArchived, isRemoved } = change
       if (name !== undefined) await store.topics.change(topic.id, { name })
       if (topic.threadId === null || topic.state === "gone") return { ok: true, value: undefined }
       const place = placeOf(topic)
@@ -114,11 +107,12 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
       if (told.ok) await store.topics.change(topic.id, { state }, undefined, topic.chatId)
       return told
     },
-    async remake(topic) {
+    /** It was deleted in the chat: the row waits for another topic, and a second row remembers the number. */
+    async remake(topic: Topic): Promise<void> {
       const none = { progressMessage: null, makingAtMs: null }
       if (topic.sessionId === null) return void (await store.topics.change(topic.id, { ...none, state: "gone" }))
       await store.transaction(async (tx) => {
-        // The row keeps its id, and with it the lane in which everything waits in order.
+        // The row keeps its id, and so its lane with the pending messages.
         if (!(await tx.topics.change(topic.id, { ...none, threadId: null, state: "wanted" }, undefined, topic.chatId)))
           return
         const id = newTimedId(clock.nowMs())

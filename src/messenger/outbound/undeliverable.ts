@@ -1,19 +1,11 @@
-/** What the messenger says it will never take: whoever it was for is told another way. */
 import type { ChannelTrouble } from "../../domain/channel.ts"
 import { approvalCopyKey, chatLane, type Outgoing, topicLane } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
 import type { Clock } from "../../lib/clock.ts"
-import { MAX_ATTEMPTS } from "../../lib/transitions.ts"
+import { toShow } from "../to-show.ts"
 import type { Job, OutboxQueue } from "./queue.ts"
-export interface Undeliverable {
-  /** Refused in every form that there is. Answers with what the whole chat must heed: there not even a few words are taken. */
-  giveUp(job: Job, topic: Topic | undefined, why: string): Promise<ChannelTrouble | undefined>
-  /** An approval request whose chat cannot be written to now: people who have a private chat with the bot get it there. */
-  askElsewhere(job: Job, chatId: string): Promise<void>
-}
-
 export interface UndeliverableDeps {
   store: Store
   clock: Clock
@@ -21,31 +13,32 @@ export interface UndeliverableDeps {
   queue: OutboxQueue
 }
 
-/** How the keys of such notes begin. One that is refused in its topic goes to the chat itself. */
+/** The prefix of the keys of such notes. One that is rejected in its topic goes to the chat itself. */
 const ABOUT = "undeliverable:"
 
-export function makeUndeliverable({ store, clock, channelId, queue }: UndeliverableDeps): Undeliverable {
-  const enqueue = (tx: Store, key: string, lane: string, payload: Outgoing) =>
-    tx.deliveries.enqueue(
-      { key, lane, channel: channelId, payload: { ...payload }, repeatable: false, maxAttempts: MAX_ATTEMPTS },
-      clock.nowMs(),
-    )
+export type Undeliverable = ReturnType<typeof makeUndeliverable>
 
-  /** In private, to everybody who may answer and is not in that chat already. */
+/** Messages that the messenger rejects permanently: the recipient is notified in another way. */
+export function makeUndeliverable({ store, clock, channelId, queue }: UndeliverableDeps) {
+  const enqueue = (tx: Store, key: string, lane: string, payload: Outgoing) =>
+    tx.deliveries.enqueue(toShow(key, lane, channelId, payload), clock.nowMs())
+
+  /** In private, for each person who may answer. */
   const forPeople = async (tx: Store, exceptChatId: string, act: (chatId: string) => Promise<unknown>) => {
     for (const { chatId } of await tx.people.list(channelId))
       if (chatId !== null && chatId !== exceptChatId) await act(chatId)
   }
 
   return {
-    async giveUp(job, topic, why) {
+    /** Rejected in every form. Returns what applies to the whole chat: there not even a few words are accepted. */
+    async giveUp(job: Job, topic: Topic | undefined, why: string): Promise<ChannelTrouble | undefined> {
       const { delivery, outgoing } = job
       const isAbout = delivery.key.startsWith(ABOUT)
       const chatId = topic?.chatId ?? ("chatId" in outgoing ? outgoing.chatId : "")
       const isApproval = outgoing.kind === "approval"
       const body = "body" in outgoing && isAbout ? outgoing.body : plain(isApproval ? approvalWords(why) : wordsOf(why))
       if (isAbout && !topic) {
-        // A few plain words in the chat itself are refused: it is the chat, and not the message.
+        // A few plain words in the chat itself are rejected: the chat is the problem, not the message.
         await queue.note(job, { isUnderWay: false, form: 0 }, (tx) =>
           forPeople(tx, chatId, (to) =>
             enqueue(tx, `${delivery.key}:elsewhere:${to}`, chatLane(to), { ...answer(body), isPing: true, chatId: to }),
@@ -63,7 +56,8 @@ export function makeUndeliverable({ store, clock, channelId, queue }: Undelivera
       })
       return undefined
     },
-    async askElsewhere({ outgoing }, chatId) {
+    /** The chat of an approval request cannot be written to: people with a private chat get it there. */
+    async askElsewhere({ outgoing }: Job, chatId: string): Promise<void> {
       if (outgoing.kind !== "approval") return
       const { permissionId } = outgoing
       await store.transaction((tx) =>

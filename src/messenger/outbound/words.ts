@@ -1,14 +1,15 @@
 import type { ChannelCan, ChannelPost } from "../../domain/channel.ts"
-import { plain, type RichText } from "../../domain/rich-text.ts"
+import { cutText, plain, type RichText } from "../../domain/rich-text.ts"
+import { concat, slice } from "../render/marks.ts"
 import type { RenderedPart } from "./rendering.ts"
 
 export const REPEAT_MARK = "↻ may be a repeat"
 
-/** Left free in every message, for whose it is and for that it may be a repeat. */
+/** Reserved in each message for its session's name and the mark of a possible repeat. */
 export const HEAD_UNITS = 160
 const LABEL_UNITS = 100
 
-/** Where there are no topics: whose message it is. */
+/** The session's name, where there are no topics. */
 export function labelOf(name: string): RichText {
   const text = `▸ ${cutText(name, LABEL_UNITS)}`
   return { text, marks: [{ kind: "bold", offset: 0, length: text.length }] }
@@ -20,7 +21,7 @@ export interface PostOptions {
   label?: RichText | undefined
 }
 
-/** The part as it is sent: in the form that is still to be tried, saying whose it is and that it may be a repeat. */
+/** The part in the form that is next to try, with its session's name and the mark of a possible repeat. */
 export function postOf(part: RenderedPart, can: ChannelCan, how: PostOptions): ChannelPost {
   const { buttons, isSilent } = part
   const around = { isSilent, ...(buttons ? { buttons } : {}) }
@@ -40,30 +41,12 @@ export function postOf(part: RenderedPart, can: ChannelCan, how: PostOptions): C
   }
 }
 
-/** One text of several, each with its marks where its words are. */
-export function joined(bodies: readonly RichText[], between: string): RichText {
-  let text = ""
-  const marks: RichText["marks"][number][] = []
-  for (const [index, body] of bodies.entries()) {
-    if (index > 0) text += between
-    for (const mark of body.marks) marks.push({ ...mark, offset: mark.offset + text.length })
-    text += body.text
-  }
-  return { text, marks }
-}
+/** Several texts as one. */
+export const joined = (bodies: readonly RichText[], between: string): RichText =>
+  concat(...bodies.flatMap((body, index) => (index > 0 ? [plain(between), body] : [body])))
 
-/** Never in the middle of a surrogate pair. */
-export function cutText(text: string, units: number): string {
-  if (text.length <= units) return text
-  const isHighHalf = (text.charCodeAt(units - 2) & 0xfc00) === 0xd800
-  return `${text.slice(0, isHighHalf ? units - 2 : units - 1)}…`
-}
-
-export function cutBody(body: RichText, units: number): RichText {
+function cutBody(body: RichText, units: number): RichText {
   if (body.text.length <= units) return body
   const text = cutText(body.text, units)
-  const marks = body.marks
-    .filter(({ offset }) => offset < text.length)
-    .map((mark) => ({ ...mark, length: Math.min(mark.length, text.length - mark.offset) }))
-  return { text, marks }
+  return { ...slice(body, 0, text.length), text }
 }

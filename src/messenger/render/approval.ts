@@ -4,18 +4,18 @@ import { firstLine, shorten, shown } from "./clean.ts"
 import { markdown } from "./markdown.ts"
 import { concat, legal, marked, slice, wholeAt } from "./marks.ts"
 
-/** Of an input that is too long for an approval request, so much of its beginning and of its end is always seen. */
+/** The beginning and the end of a long input that are always shown. */
 const HEAD_UNITS = 1_200
 const TAIL_UNITS = 800
 const MOST_QUESTIONS = 4
 const MOST_OPTIONS = 10
 
 export interface ApprovalWords {
-  /** Takes out secrets: what is shown leaves this machine. */
+  /** Removes secrets: the text leaves this machine. */
   redact(text: string): string
 }
 
-/** What an agent asks to be allowed, so that it can be judged: nothing that matters is cut off at its end. */
+/** The text of an approval request. It never cuts the end, where the dangerous part may be. */
 export function approvalText(asked: Permission, { redact }: ApprovalWords): RichText {
   const permission = withoutSecrets(asked, redact)
   const { asker, tool } = permission
@@ -31,11 +31,11 @@ export function approvalText(asked: Permission, { redact }: ApprovalWords): Rich
   )
 }
 
-/** So much of a rule fits on its button; a longer one stands in the approval request's text too, as far as there is room. */
+/** The length of a rule that fits on its button; a longer one is also in the text, as far as there is space. */
 export const BUTTON_UNITS = 60
 const RULES_UNITS = 1_200
 
-/** Nobody may allow for good what they cannot read. Of rules without secrets, those that can be: by their places. */
+/** Nobody may permanently allow what they cannot read. The readable rules, by their positions. */
 export function readableRules(labels: readonly string[]): { place: number; isInText: boolean }[] {
   let left = RULES_UNITS
   return labels.flatMap((label, place) => {
@@ -56,7 +56,7 @@ function rulesOf({ suggestions, questions }: Permission): RichText {
 }
 export const ALWAYS = "Always: "
 
-/** The same when it is over: who decided what, and when, and what it was about. */
+/** The text after the decision: who decided what, and when. */
 export function decidedText(asked: Permission, { redact }: ApprovalWords): RichText {
   const permission = withoutSecrets(asked, redact)
   const { state, tool, answeredBy, answeredAtMs, reason, always, suggestions } = permission
@@ -79,15 +79,15 @@ export function decidedText(asked: Permission, { redact }: ApprovalWords): RichT
   )
 }
 
-/** Whether an approval request cannot show all of it. */
+/** Whether the approval request shows only a part of the input. */
 export const isCut = (asked: Permission, redact: (text: string) => string): boolean =>
   CUT.test(approvalText(asked, { redact }).text)
 
-/** All of it, for whoever wants to read on. */
+/** The whole input. */
 export const wholeInput = (asked: Permission, redact: (text: string) => string): string =>
   shown(redact(inputText(withoutSecrets(asked, redact))))
 
-/** Before anything is cut: half a secret is not known as one. By itself, and by the name that stands before it. */
+/** Redact before cutting: half a secret is not detected. Values alone, and together with their names. */
 function withoutSecrets(permission: Permission, redact: (text: string) => string): Permission {
   const bare = (value: unknown): unknown => {
     if (typeof value === "string") return redact(value)
@@ -108,14 +108,14 @@ function withoutSecrets(permission: Permission, redact: (text: string) => string
     title: redact(title),
     input: bare(input) as Permission["input"],
     suggestions: suggestions.map(({ label }) => ({ label: redact(label) })),
-    // The keys of questions are texts too.
+    // The keys of questions are text too.
     questions: bare(questions) as Permission["questions"],
     answers: bare(answers) as Permission["answers"],
     reason: reason === null ? null : redact(reason),
   }
 }
 
-/** Whoever reads it knows them by their name; the audit has their number. */
+/** Readers know people by name; the audit has their ids. */
 const nameOf = (by: string) => firstLine(by, 60).replace(/ \(\w+ \d+\)$/, "")
 
 const CUT = /\n… [\d,]+ characters between …\n/
@@ -149,7 +149,7 @@ function bodyOf(permission: Permission, redact: (text: string) => string): RichT
   return concat({ text: about, marks: [] }, shortened(marked("pre", text)))
 }
 
-/** The command alone where there is one; else each argument under its name. */
+/** The command alone, or each argument with its name. */
 function inputText({ input }: Permission): string {
   const { command, cmd } = input
   const [only, ...more] = Object.entries(input).filter(([key]) => key !== "description")
@@ -169,7 +169,7 @@ function gist(permission: Permission): string {
   return tool === PLAN && typeof input.plan === "string" ? input.plan : inputText(permission)
 }
 
-/** Each with its options, or with what was chosen for it already. */
+/** Each question with its options, or with the chosen ones. */
 function questionsOf({ questions, answers }: Permission): string[] {
   return questions.slice(0, MOST_QUESTIONS).map(({ key, text, options, isOpen }) => {
     const head = `**${shorten(text, 600)}**`
@@ -182,13 +182,13 @@ function questionsOf({ questions, answers }: Permission): string[] {
   })
 }
 
-/** Head and tail, and how much is between: what is dangerous likes to stand at the end. */
+/** Head and tail, and the length between: dangerous parts are often at the end. */
 function shortened(rich: RichText): RichText {
   const { text } = rich
   if (text.length <= HEAD_UNITS + TAIL_UNITS + 100) return rich
   const head = wholeAt(text, HEAD_UNITS)
   const tail = wholeAt(text, text.length - TAIL_UNITS)
-  // As CUT has it.
+  // Matched by CUT.
   const between = `\n… ${(tail - head).toLocaleString("en")} characters between …\n`
   return concat(slice(rich, 0, head), marked("italic", between), slice(rich, tail, text.length))
 }

@@ -1,6 +1,6 @@
 /**
- * Text as a messenger shows it: no halves of characters, no controls but lines and tabs, nothing that turns the order of
- * what is read around.
+ * Text for a messenger: well-formed, no control characters but line breaks and tabs, nothing that changes the direction
+ * of the text.
  */
 export function clean(text: string): string {
   return text
@@ -10,7 +10,7 @@ export function clean(text: string): string {
     .replace(UNSEEN, "")
 }
 
-/** The same, for what a person is asked to judge: what would be hidden is shown. */
+/** For text that a person has to judge: hidden characters are made visible. */
 export function shown(text: string): string {
   return text
     .toWellFormed()
@@ -18,13 +18,13 @@ export function shown(text: string): string {
     .replace(HIDDEN, (char) => `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`)
 }
 
-/** One line of it, of so many characters at most. */
+/** The first line, at most so many characters. */
 export function firstLine(text: string, maxChars: number): string {
   const line = clean(text.slice(0, 4_000)).trim().split("\n", 1)[0]!.trim()
   return shorten(line, maxChars)
 }
 
-/** With a sign that something is missing; characters stay whole. */
+/** Cut with an ellipsis, at a whole grapheme. */
 export function shorten(text: string, maxUnits: number): string {
   if (text.length <= maxUnits) return text
   let end = 0

@@ -2,7 +2,7 @@ import type { RichText, TextMark } from "../../domain/rich-text.ts"
 
 type Style = "bold" | "italic" | "strike"
 
-/** A stretch of text; marks name pieces, because what stands before them may still become shorter. */
+/** Marks name pieces, not offsets, because earlier pieces may still become shorter. */
 interface Writer {
   pieces: string[]
   marks: { mark: MarkKind; from: number; to: number }[]
@@ -24,10 +24,10 @@ const TARGET =
   /\(\s{0,9}<?([^\s()<>]{0,2000}(?:\([^\s()<>]{0,500}\)[^\s()<>]{0,500}){0,3})>?(?:\s{1,9}["'(][^\n)]{0,300}["')])?\s{0,9}\)/y
 const ENTITY = /&(amp|lt|gt|quot|nbsp|#39);/y
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: " ", "#39": "'" }
-/** Longer runs are somebody's drawing. */
+/** Longer runs are drawings. */
 const MOST_STARS = 3
 
-/** The marks within a paragraph. In one pass, whatever it is given: what does not close is text. */
+/** The marks within a paragraph, in one pass: whatever is not closed is text. */
 export function inline(text: string): RichText {
   const out: Writer = { pieces: [], marks: [] }
   const ticks = makeTicks(text)
@@ -83,7 +83,7 @@ export function inline(text: string): RichText {
   return written(out)
 }
 
-/** Where runs of so many backticks are: found once, so that a thousand that do not close cost no more than one. */
+/** The positions of runs of backticks by length, found once: unclosed runs stay linear. */
 function makeTicks(text: string) {
   const places = new Map<number, number[]>()
   for (const { 0: run, index } of text.matchAll(/`+/g)) {
@@ -101,7 +101,7 @@ function makeTicks(text: string) {
   }
 }
 
-/** Opens or closes emphasis, as far as what stands on both sides of it allows. Returns what is open now. */
+/** Opens or closes emphasis, depending on both neighbours. Returns the open ones. */
 function stars(out: Writer, openers: Opener[], run: string, before: string, after: string): Opener[] {
   const char = run[0]!
   const isStrike = char === "~"
@@ -111,7 +111,7 @@ function stars(out: Writer, openers: Opener[], run: string, before: string, afte
   }
   const [spaceBefore, spaceAfter] = [/\s/.test(before), /\s/.test(after)]
   const [wordBefore, wordAfter] = [/[\p{L}\p{N}_]/u.test(before), /[\p{L}\p{N}_]/u.test(after)]
-  // In snake_case and 2*3*4 they are no emphasis.
+  // snake_case and 2*3*4 are no emphasis.
   const isInWord = wordBefore && wordAfter && (char === "_" || run.length === 1)
   const mayClose = !spaceBefore && !isInWord
   const mayOpen = !spaceAfter && !isInWord
@@ -135,7 +135,7 @@ function stars(out: Writer, openers: Opener[], run: string, before: string, afte
   return openers
 }
 
-/** Nobody nests deeper, and the search for an opener stays short. */
+/** Limits the search for an opener. */
 const MOST_OPEN = 16
 
 function link(out: Writer, { piece, isImage }: { piece: number; isImage: boolean }, target: string): void {
@@ -145,7 +145,7 @@ function link(out: Writer, { piece, isImage }: { piece: number; isImage: boolean
     if (label.trim() === "") out.pieces.push(target)
     out.marks.push({ mark: { kind: "link", url: target }, from: piece, to: out.pieces.length })
   }
-  // A file beside the text: its name is enough, where the words do not have it.
+  // A relative file: append its path unless the text has it.
   else if (target !== "" && !target.includes(label.trim().split(":")[0]!)) out.pieces.push(` (${target})`)
   else if (label.trim() === "") out.pieces.push(target)
 }

@@ -2,17 +2,17 @@ import type { Turn } from "../../domain/turn.ts"
 import { firstLine } from "./clean.ts"
 
 const MOST_CHARS = 80
-/** Longer ones hold files; what tells them apart stands at the beginning. */
+/** Longer ones hold files; the identifying part is at the beginning. */
 const MOST_PARSED = 1_000_000
 
-/** One line for a tool that was called: what kind, which, and the argument that tells it from others. */
+/** One line for a tool call: icon, name, and the identifying argument. */
 export function callLine({ toolName, text }: Pick<Turn, "toolName" | "text">, projectPath: string | null): string {
   const name = nameOf(toolName)
   const what = telling(text, projectPath)
   return `${iconOf(name)} ${name}${what === "" ? "" : `: ${what}`}`
 }
 
-/** One line for what a tool answered: of a failure why, of anything else how it begins. */
+/** One line for a tool result: the reason of a failure, or the beginning of the output. */
 export function resultLine({ toolName, text, isError }: Pick<Turn, "toolName" | "text" | "isError">): string {
   const head = firstLine(
     isError ? (/(?:^|\n)((?:Error|Exit code)\b[^\n]*)/i.exec(text.slice(0, 4_000))?.[1] ?? text) : text,
@@ -22,7 +22,7 @@ export function resultLine({ toolName, text, isError }: Pick<Turn, "toolName" | 
   return isError ? `   ✗ ${of}${head || "failed"}` : `   ↳ ${head || "nothing"}`
 }
 
-/** `mcp__server__tool` is how agents call what others offer. */
+/** MCP tools are named `mcp__server__tool`. */
 function nameOf(toolName: string | null): string {
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(toolName ?? "") ?? []
   return firstLine(server === undefined ? (toolName ?? "") : `${server} ${tool}`, 60) || "tool"
@@ -40,7 +40,7 @@ const ICONS: [RegExp, string][] = [
 ]
 const iconOf = (name: string) => ICONS.find(([pattern]) => pattern.test(name))?.[1] ?? "🔧"
 
-/** From the most telling on; each as the agents call it. */
+/** Names of arguments in agents, most identifying first. */
 const TELLING = (
   "command cmd file_path filePath absolute_path target_file notebook_path path pattern query regex url description " +
   "prompt question skill name"
@@ -61,7 +61,7 @@ function inputOf(text: string): Record<string, unknown> | undefined {
   try {
     if (text.length <= MOST_PARSED) return JSON.parse(text) as Record<string, unknown>
   } catch {
-    // Cut off, or no JSON after all: its beginning may still say it.
+    // Truncated or no JSON: search its beginning.
   }
   const found = text.slice(0, 4_000).matchAll(/"(\w{1,40})"\s*:\s*"((?:[^"\\]|\\.){0,400})/g)
   return Object.fromEntries(
@@ -69,7 +69,7 @@ function inputOf(text: string): Record<string, unknown> | undefined {
   )
 }
 
-/** A list is a program and its words; what a shell is handed is meant, not the shell. */
+/** A list is a program with arguments; show the script of a shell, not the shell. */
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value.trim()
   if (!Array.isArray(value) || !value.every((word) => typeof word === "string")) return ""
@@ -77,7 +77,7 @@ function wordsOf(value: unknown): string {
   return (script ?? value.join(" ")).trim()
 }
 
-/** Codex edits files by a text that names them. */
+/** Codex edits files with a patch that names them. */
 const patched = (text: string) => /^\*\*\* (?:Add|Update|Delete) File: (.+)$/m.exec(text.slice(0, 4_000))?.[1]
 
 function short(words: string, projectPath: string | null): string {

@@ -13,8 +13,8 @@ const LANGUAGE = /^[\w+#.-]{1,32}/
 const MOST_INDENT = 12
 
 /**
- * Markdown as agents write it. It never fails: what it does not understand is text. Lines stay lines, because in a chat
- * they are meant.
+ * Markdown as agents write it. It never fails: unknown syntax is text. Line breaks are kept, because in a chat
+ * they are intended.
  */
 export function markdown(source: string): RichText {
   const blocks = makeBlocks()
@@ -56,7 +56,7 @@ function read(lines: readonly string[], blocks: Blocks, mayQuote: boolean): void
       blocks.add(quote(lines.slice(at, end)))
       at = end - 1
     } else if (heading) blocks.add(bold(inline(heading[1]!)))
-    // The lines below it may go on with it, and with what is open in it.
+    // The lines below may continue the item and its open marks.
     else if (item) paragraph = [itemText(item)]
     else if (line.trim() === "") blocks.gap()
     else blocks.add({ text: "———", marks: [] })
@@ -64,7 +64,7 @@ function read(lines: readonly string[], blocks: Blocks, mayQuote: boolean): void
   endParagraph()
 }
 
-/** The line that closes the fence; one that is not closed goes on to the end. */
+/** The line that closes the fence, or the end of the text. */
 function closing(lines: readonly string[], at: number, fence: string): number {
   for (let end = at + 1; end < lines.length; end++) {
     const line = lines[end]!.trim()
@@ -105,7 +105,7 @@ function itemText([, indent, sign, box, words]: RegExpExecArray): string {
 
 interface Blocks {
   add(block: RichText): void
-  /** An empty line; many are one. */
+  /** An empty line; several count as one. */
   gap(): void
   text(): RichText
 }

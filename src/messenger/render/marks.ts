@@ -1,9 +1,9 @@
 import type { RichText, TextMark } from "../../domain/rich-text.ts"
 
-/** More than these are refused, or not shown. */
+/** Telegram's limit. */
 const MOST_MARKS = 100
 
-/** Where two marks overlap, which of them a messenger would take. */
+/** Which of two overlapping marks wins. */
 const RANK: Record<TextMark["kind"], number> = {
   pre: 0,
   link: 1,
@@ -18,8 +18,8 @@ const isStyle = ({ kind }: TextMark) => RANK[kind] >= RANK.bold
 const endOf = ({ offset, length }: TextMark) => offset + length
 
 /**
- * The marks as every messenger takes them: inside of the text, on whole characters, in order, one within the other or
- * apart. In code there is nothing else, and code is in nothing else but a quote; links and quotes are not nested.
+ * Marks as every messenger accepts them: inside of the text, on whole characters, in order, nested or disjoint. Code contains
+ * nothing and is only within quotes; links and quotes are not nested.
  */
 export function legal({ text, marks }: RichText): RichText {
   const whole = marks.flatMap((mark) => inside(text, mark))
@@ -32,22 +32,22 @@ function inside(text: string, mark: TextMark): TextMark[] {
   return end > offset ? [{ ...mark, offset, length: end - offset }] : []
 }
 
-/** Not between the halves of one character. */
+/** Never between the halves of a surrogate pair. */
 export const wholeAt = (text: string, at: number) =>
   isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at)) ? at - 1 : at
 const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 
 interface Piece {
-  /** Pieces of the same mark, and of the same style, are joined again where they touch. */
+  /** Adjacent pieces of the same mark or style are joined again. */
   of: TextMark
-  /** A quote is around what is in it, and never within. */
+  /** A quote contains other marks and is never within one. */
   quote: TextMark | undefined
   offset: number
   end: number
 }
 
-/** Cuts all marks where one begins or ends, and keeps of each stretch what may stand there together. */
+/** Cuts all marks at each edge, and keeps the compatible ones of each stretch. */
 function cutApart(marks: TextMark[]): Piece[] {
   const edges = [...new Set(marks.flatMap((mark) => [mark.offset, endOf(mark)]))].sort((a, b) => a - b)
   const waiting = marks.toSorted((a, b) => b.offset - a.offset)
@@ -56,7 +56,7 @@ function cutApart(marks: TextMark[]): Piece[] {
   for (const [index, offset] of edges.entries()) {
     active = active.filter((mark) => endOf(mark) > offset)
     while (waiting.length > 0 && waiting.at(-1)!.offset === offset) active.push(waiting.pop()!)
-    // Thousands of marks over one place are nobody's meaning, and would take time without end.
+    // Thousands of marks over one place would take quadratic time.
     active = active.slice(0, 32)
     const end = edges[index + 1]
     if (end === undefined) break
@@ -95,11 +95,11 @@ function joined(pieces: readonly Piece[]): TextMark[] {
 }
 
 const inOrder = (a: TextMark, b: TextMark) => a.offset - b.offset || b.length - a.length || order(a) - order(b)
-/** A quote is around everything, then links, then styles, and code is within. */
+/** Outermost first: quotes, links, styles, code. */
 const order = ({ kind }: TextMark) =>
   ["quote", "link", "bold", "italic", "strike", "spoiler", "code", "pre"].indexOf(kind)
 
-/** What reaches over the end of the one around it is cut there, and goes on behind it. */
+/** Splits marks that cross the end of the one around them. */
 function nested(marks: TextMark[]): TextMark[] {
   const todo = marks.toSorted((a, b) => inOrder(b, a))
   const done: TextMark[] = []
@@ -120,21 +120,21 @@ function nested(marks: TextMark[]): TextMark[] {
   return done
 }
 
-/** There are as few kinds as marks over one place, so its own place is near the end. */
+/** Marks over one place are few, so the position is near the end. */
 function put(todo: TextMark[], mark: TextMark): void {
   let at = todo.length
   while (at > 0 && inOrder(todo[at - 1]!, mark) < 0) at--
   todo.splice(at, 0, mark)
 }
 
-/** As many as are taken: where there are more, those that carry meaning before those that only look. */
+/** At most the messenger's limit: links and code before mere styles. */
 export function fewer(marks: readonly TextMark[]): readonly TextMark[] {
   if (marks.length <= MOST_MARKS) return marks
   const kept = new Set(marks.toSorted((a, b) => RANK[a.kind] - RANK[b.kind]).slice(0, MOST_MARKS))
   return marks.filter((mark) => kept.has(mark))
 }
 
-/** The text from one place to another, with the marks that are on it. */
+/** A part of the text with its marks. */
 export function slice({ text, marks }: RichText, from: number, to: number): RichText {
   const cut = marks.flatMap((mark) => {
     const [offset, end] = [Math.max(mark.offset, from), Math.min(endOf(mark), to)]
@@ -143,7 +143,7 @@ export function slice({ text, marks }: RichText, from: number, to: number): Rich
   return { text: text.slice(from, to), marks: cut }
 }
 
-/** One after the other. */
+/** Concatenates texts. */
 export function concat(...texts: readonly RichText[]): RichText {
   const marks: TextMark[] = []
   let text = ""
@@ -154,7 +154,7 @@ export function concat(...texts: readonly RichText[]): RichText {
   return { text, marks }
 }
 
-/** The whole of a text under one mark. */
+/** A text under one mark. */
 export const marked = (kind: Exclude<TextMark["kind"], "link">, text: string): RichText => ({
   text,
   marks: text === "" ? [] : [{ kind, offset: 0, length: text.length }],

@@ -2,7 +2,7 @@ import type { RichText } from "../../domain/rich-text.ts"
 import { firstLine } from "./clean.ts"
 import { concat, legal, marked } from "./marks.ts"
 
-/** What is said about a session in our own words: short, and never more than is known. */
+/** Our own notices about a session: short, and never more than is known. */
 
 export const doneNote = ({ durationMs, tools }: { durationMs: number | null; tools: number }): RichText =>
   plainNote(
@@ -10,7 +10,7 @@ export const doneNote = ({ durationMs, tools }: { durationMs: number | null; too
       (tools === 0 ? "" : ` · ${tools} ${tools === 1 ? "tool" : "tools"}`),
   )
 
-/** Why an agent's turn broke off, by the word that its hook says. */
+/** Why an agent's turn broke off, by its hook's error. */
 export function failedNote(error: string | undefined): RichText {
   const known = error === undefined ? undefined : ERRORS[error]
   if (known) return titled(known[0], known[1])
@@ -27,7 +27,7 @@ const ERRORS: Record<string, [string, string]> = {
   max_output_tokens: ["❌ The answer became too long", "The turn was cut off. Send “continue” to go on."],
 }
 
-/** It waits for somebody at the desk, by the kind that its hook says. */
+/** The agent needs somebody, by the type in its hook. */
 export const needsNote = (type: string): RichText =>
   type === "permission_prompt"
     ? titled("✋ It waits for a permission", "It can be given at the desk.")
@@ -50,28 +50,27 @@ export const endedNote = (why: string): RichText => {
   return plainNote(`⏹ The session ended.${told ? ` ${told}` : ""}`)
 }
 
-/** What somebody wrote did not get to the agent. */
+/** A message was not delivered. */
 export const refusedNote = (why: string): RichText => plainNote(`⚠️ Not delivered: ${firstLine(why, 300)}`)
 
-/** With a way back to what it continues. */
+/** Links to the session that this one continues. */
 export function continuesNote(how: string, before: { name: string; url: string | undefined }): RichText {
   const name = firstLine(before.name, 120)
   const link: RichText = before.url
     ? { text: name, marks: [{ kind: "link", url: before.url, offset: 0, length: name.length }] }
     : { text: name, marks: [] }
-  return legal(concat({ text: `${CONTINUES[how] ?? "🔗 Continues"} `, marks: [] }, link))
+  return legal(concat({ text: `${CONTINUES.get(how) ?? "🔗 Continues"} `, marks: [] }, link))
 }
-const CONTINUES: Record<string, string> = {
-  clear: "🔗 After /clear of",
-  fork: "🔗 A copy of",
-  resume: "🔗 Continues",
-  compact: "🔗 Goes on, compacted, from",
-  handover: "🔗 Taken over from",
-}
+const CONTINUES = new Map([
+  ["clear", "🔗 After /clear of"],
+  ["fork", "🔗 A copy of"],
+  ["compact", "🔗 Continues, compacted, from"],
+  ["handover", "🔗 Taken over from"],
+])
 
 export interface RestartNote {
   team: string
-  /** Their own ids; null where nobody is there now. */
+  /** The agents' own session ids; null where there is none. */
   old: string | null
   new: string | null
   cause: string

@@ -25,11 +25,11 @@ export interface RenderDeps {
   buttonsOf?(permission: Permission): OutgoingButton[][]
 }
 
-/** More than so many messages at once are a file, with the beginning above it. */
+/** More messages than that become a file, with the beginning above it. */
 const MOST_PARTS = 4
-/** For the words that say that there is a file. */
+/** Space for the note about the file. */
 const SPARE_UNITS = 100
-/** Among so many tools before it is the one that a result is of. */
+/** The tool call of a result is among so many before it. */
 const LAST_CALLS = 50
 
 export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rendering {
@@ -93,7 +93,7 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
           const permission = await store.permissions.byId(outgoing.permissionId)
           if (permission?.state !== "waiting")
             return permission && [{ body: decidedText(permission, { redact }), isSilent: true }]
-          // It asks more than one thing, and the next is shown.
+          // It has several questions: show the next one.
           return [
             { body: approvalText(permission, { redact }), buttons: buttonsOf?.(permission) ?? [], isSilent: true },
           ]
@@ -122,12 +122,12 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
 
 const WARNING = marked("bold", `⚠️ ${UNTRUSTED_LABEL}\n`)
 
-/** They stand under the last one. */
+/** Below the last message. */
 function withButtons(parts: RenderedPart[], buttons: OutgoingButton[][] | undefined): RenderedPart[] {
   return buttons ? parts.map((part, index) => (index === parts.length - 1 ? { ...part, buttons } : part)) : parts
 }
 
-/** What a person typed is shown as it is; what a model says is Markdown. */
+/** A prompt is shown as typed; a reply is Markdown. */
 function turnText({ kind, text }: Turn): RichText {
   if (kind === "reply") return markdown(text)
   const words = clean(text).trim()

@@ -2,7 +2,7 @@ import type { RichText } from "../../domain/rich-text.ts"
 import { GRAPHEMES } from "./clean.ts"
 import { fewer, slice, wholeAt } from "./marks.ts"
 
-/** In parts of so many units at the most, which together are the text. A mark over a border goes on in the next part. */
+/** Splits a text into parts of at most so many units. A mark over a border continues in the next part. */
 export function split(rich: RichText, maxUnits: number): RichText[] {
   const parts: RichText[] = []
   let at = 0
@@ -18,7 +18,7 @@ export function split(rich: RichText, maxUnits: number): RichText[] {
   return parts
 }
 
-/** Whether there is anything to see in it: without that it is refused. */
+/** Nothing visible: the messenger would reject it. */
 export const isBlank = ({ text }: RichText) => !/[^\s\p{Default_Ignorable_Code_Point}]/u.test(text)
 
 const endOf = ({ offset, length }: { offset: number; length: number }) => offset + length
@@ -34,7 +34,7 @@ function border({ text, marks }: RichText, from: number, to: number): number {
   const room = to - from
   const block = marks.find(({ kind, offset, length }) => kind === "pre" && offset < to && offset + length > to)
   if (block && block.length <= room && block.offset - from >= room / 4) return block.offset
-  // Within a block that is cut, an empty line is no better than another one.
+  // Within a block that must be cut, empty lines are no better than others.
   const signs: [string, number][] = block
     ? [["\n", 0.3]]
     : [
@@ -50,7 +50,7 @@ function border({ text, marks }: RichText, from: number, to: number): number {
   return lastGrapheme(text, from, to)
 }
 
-/** Behind the last blank before there. */
+/** Behind the last space before this position. */
 function lastBlank(text: string, to: number): number {
   return text.lastIndexOf(" ", to - 1) + 1
 }
@@ -60,7 +60,7 @@ function isBorder(text: string, at: number): boolean {
   return GRAPHEMES.segment(text.slice(from, at + 16)).containing(at - from)?.index === at - from
 }
 
-/** A character of many units stays whole, unless it alone is too long. */
+/** Graphemes stay whole unless one alone is too long. */
 function lastGrapheme(text: string, from: number, to: number): number {
   const { index = 0 } = GRAPHEMES.segment(text.slice(from, to + 2)).containing(to - from) ?? {}
   return index > 0 ? from + index : Math.max(from + 1, wholeAt(text, to))

@@ -1,14 +1,14 @@
 import { inline } from "./inline.ts"
 
 const RULE_ROW = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
-/** Wider columns are not filled up: on a phone nothing is in line then anyway. */
+/** Wider columns are not padded: on a phone they would wrap anyway. */
 const MOST_WIDTH = 32
 const MOST_FILLED = 4_000
 
-/** The row under the head of a table. */
+/** The delimiter row of a table. */
 export const isTableRule = (line: string) => line.length < 2_000 && line.includes("|") && RULE_ROW.test(line)
 
-/** In columns, for a text in which all characters are as wide. */
+/** Aligns columns for a monospaced font. */
 export function tableText(lines: readonly string[]): string {
   const rows = lines.map(cellsOf)
   const isSmall = rows.reduce((sum, row) => sum + row.length, 0) <= MOST_FILLED

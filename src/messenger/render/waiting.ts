@@ -14,7 +14,7 @@ export interface ShownWait {
   isWaiting: boolean
 }
 
-/** How it stands with the messages that a notice covers; undefined where they are not known any more. */
+/** The state of a notice's messages; undefined where they are gone. */
 export async function waitNotice(
   store: Pick<Store, "waitNotices" | "deliveries">,
   id: string,

@@ -11,7 +11,7 @@ import { type DeliveryRow, expireRows, takeCutOff, takeHeads } from "./leasing.t
 const DEFAULT_MAX_ATTEMPTS = 5
 
 export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Deliveries {
-  /** Only the holder of the lease may say how it went. */
+  /** Only the holder of the lease may settle it. */
   const held = (seq: number, owner: string) =>
     db.updateTable("deliveries").where("seq", "=", seq).where("lease_owner", "=", owner).where("state", "=", "queued")
   const changed = (result: { numUpdatedRows: bigint }) => result.numUpdatedRows > 0n
@@ -153,7 +153,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
         .selectFrom("deliveries")
         .select("seq")
         .where("settled_at_ms", "<", beforeMs)
-        // As its index has it: a parameter would not be known to be the same.
+        // A literal, as in the partial index: a parameter would not match it.
         .where("channel", "<>", sql.lit(PAIR_CHANNEL))
         .where(IS_OVER)
         .orderBy("settled_at_ms")
@@ -224,7 +224,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
   }
 }
 
-/** By the channel. In this form no other index is taken for it, by which all that was ever done would be read. */
+/** In this form the planner uses no other index, which would read all finished deliveries. */
 const IS_OVER = sql<boolean>`case channel
   when ${sql.lit(AGENT_CHANNEL)} then state in ('done', 'cancelled')
   when ${sql.lit(NOTICE_CHANNEL)} then state not in ('queued', 'seen', 'running')

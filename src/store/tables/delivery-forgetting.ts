@@ -6,7 +6,7 @@ import { REASONS } from "../../domain/reason.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import type { DeliveryRow } from "./leasing.ts"
 
-/** Takes the words out of deliveries, for good. Returns those that waited and are cancelled by it. */
+/** Permanently removes the text of deliveries. Returns the pending ones, which are cancelled. */
 export async function forgetWords(
   db: Db,
   dialect: StoreDialect,
@@ -43,7 +43,7 @@ export async function forgetWords(
   return cancelled
 }
 
-/** A message's text; what was said in a chat, as it came; what is to be shown there. */
+/** The text of a message, a raw update, or a message to be shown. */
 const withoutWords = (payload: object) => ({
   ...payload,
   text: "",
@@ -53,7 +53,7 @@ const withoutWords = (payload: object) => ({
   ...("buttons" in payload ? { buttons: [] } : {}),
 })
 
-/** Those that wait for the project's sessions went to none of them yet. */
+/** Pending messages for the project's sessions, which have no session id yet. */
 const lanesOfProject = (projectId: ProjectId) => {
   const lanes = LANE_SUFFIXES.map(
     (suffix) =>
@@ -62,5 +62,5 @@ const lanesOfProject = (projectId: ProjectId) => {
   return sql<string>`(${sql.join(lanes, sql` union all `)})`
 }
 
-/** As it stands in a text of JSON. */
+/** Escaped as within JSON. */
 export const inJson = (text: string) => JSON.stringify(text).slice(1, -1)

@@ -6,7 +6,7 @@ import type { Tables } from "../schema.ts"
 
 export type DeliveryRow = Selectable<Tables["deliveries"]>
 
-/** The first of each lane that nobody is at, leased to the owner. */
+/** Leases the head of each free lane to the owner. */
 export async function takeHeads(
   db: Db,
   dialect: StoreDialect,
@@ -15,13 +15,13 @@ export async function takeHeads(
 ): Promise<DeliveryRow[]> {
   if (channels.length === 0) return []
   await dialect.lockLeases(db)
-  // Those of other channels are expired by who serves them, and says so.
+  // Deliveries of other channels are expired by their own daemon, which reports that.
   for (const channel of channels) await expireRows(db, nowMs, channel)
   const isWanted = ({ lane }: DeliveryRow) => (only?.includes(lane) ?? true) && !exceptLanes.includes(lane)
   for (;;) {
     const { heads, busy } = await lanes(db, nowMs)
     const free = heads.filter((row) => isFree(row, nowMs) && !busy.has(row.lane))
-    // Nobody may try it again: it must be settled, or it would block its lane for good.
+    // No attempts left: settle it, or it would block its lane permanently.
     const spent = free.filter((row) => row.attempts >= row.max_attempts && !isCutOff(row))
     if (spent.length === 0) {
       const due = free.filter(
@@ -39,7 +39,7 @@ export async function takeHeads(
   }
 }
 
-/** Those that were under way when their dispatcher ended: whoever takes them must find out whether they arrived. */
+/** Leases attempts that were cut off by a crash: the owner must determine whether they arrived. */
 export async function takeCutOff(
   db: Db,
   dialect: StoreDialect,
@@ -59,7 +59,7 @@ export async function takeCutOff(
   return take(db, dialect, found, { owner, untilMs: nowMs + leaseMs, isSameAttempt: true }, nowMs)
 }
 
-/** Those whose time ran out; none that somebody is at, or that may have arrived. */
+/** Expires deliveries that are overdue, but none that is leased or may have arrived. */
 export async function expireRows(db: Db, nowMs: number, channel: string): Promise<DeliveryRow[]> {
   return db
     .updateTable("deliveries")
@@ -73,7 +73,7 @@ export async function expireRows(db: Db, nowMs: number, channel: string): Promis
     .execute()
 }
 
-/** The first of each lane; and the lanes in which a later one is under way, because it was leased before an earlier one committed. */
+/** The head of each lane; and the lanes in which a later delivery was leased before an earlier one committed. */
 async function lanes(db: Db, nowMs: number): Promise<{ heads: DeliveryRow[]; busy: Set<string> }> {
   const heads = await db
     .selectFrom("deliveries")
@@ -90,7 +90,7 @@ async function lanes(db: Db, nowMs: number): Promise<{ heads: DeliveryRow[]; bus
   return { heads, busy: new Set(leased.map(({ lane }) => lane)) }
 }
 
-/** From lane to lane along the index: a group by lane would read all that waits. */
+/** A loose index scan over lanes: grouping by lane would read every pending delivery. */
 const FIRST_OF_LANES = sql<number>`(
   with recursive waiting(lane) as (
     select min(lane) from deliveries where state = 'queued'

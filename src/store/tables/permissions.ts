@@ -7,7 +7,7 @@ import type { Tables } from "../schema.ts"
 import { inJson } from "./delivery-forgetting.ts"
 
 export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Permissions {
-  /** Of the audit of it stays that it was, and who decided. */
+  /** The audit keeps that there was a request, and who decided. */
   const silence = async (which: { id: string } | { containing: string; sinceMs: number; untilMs: number }) => {
     let query = db.selectFrom("audit").select(["seq", "data"])
     if ("id" in which) query = query.where(dialect.contains("data", JSON.stringify(which.id)))
@@ -168,7 +168,7 @@ export function makeAudit(db: Db): Audit {
       await add({ ...entry, who: OTHERS, data: { count: 1, firstAtMs: atMs, lastAtMs: atMs } })
     },
     async list({ limit, beforeSeq }) {
-      // By time, not by number: what a command did while no daemon looked is taken in later, with a higher number.
+      // By time, not by number: entries of offline commands are imported later, with a higher number.
       let query = db.selectFrom("audit").selectAll().orderBy("at_ms", "desc").orderBy("seq", "desc").limit(limit)
       if (beforeSeq !== undefined) {
         const from = await db.selectFrom("audit").select("at_ms").where("seq", "=", beforeSeq).executeTakeFirst()
@@ -185,7 +185,7 @@ export function makeAudit(db: Db): Audit {
 
 const toAuditEntry = rowDecoder<AuditEntry>({ json: ["data"] })
 
-/** Whoever is too many to be named. */
+/** For those beyond the limit. */
 const OTHERS = "others"
 
 const decoded = rowDecoder<Omit<Permission, "via">>({ json: ["input", "suggestions", "questions", "answers"] })

@@ -67,7 +67,7 @@ export function makeTopics(db: Db): Topics {
         .orderBy("created_at_ms", "desc")
         .executeTakeFirst()
       const reused = before && to.sharedThreadId === null ? before : undefined
-      // The number is unique in its chat: who leaves it goes first.
+      // The thread id is unique in its chat: remove the old row first.
       if (reused) await db.deleteFrom("topics").where("id", "=", reused.id).execute()
       const isThere = reused !== undefined || to.sharedThreadId !== null
       const change = {

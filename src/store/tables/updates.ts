@@ -8,7 +8,7 @@ export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
   return {
     async add(updates) {
       if (updates.length === 0) return 0
-      // In the order of their numbers: one that appears behind a number that was read already would never be read.
+      // Serialized, so that numbers become visible in order: a reader would skip a late lower number.
       await dialect.lockJournal(db)
       const added = await db
         .insertInto("updates")
