@@ -41,6 +41,13 @@ export const OVER_LIMIT = {
 } as const
 
 export type NewSource = Omit<Source, "id">
+
+/** The state of a source of which nothing was read. */
+export const UNREAD = {
+  ...{ inode: "", sizeBytes: 0, mtimeMs: 0, offset: 0, headHash: "", tailHash: "", memory: null },
+  ...{ lines: 0, skipped: {}, unknown: 0, unreadable: 0, trouble: null },
+} satisfies Partial<NewSource>
+
 export type SourceLook = Pick<Source, "platform" | "key" | "path" | "inode" | "sizeBytes" | "mtimeMs">
 
 /** Stands before a kind of skipped records that the adapter does not know. */

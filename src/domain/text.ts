@@ -11,6 +11,14 @@ export function oneLine(text: string): string {
     .trim()
 }
 
+/** On one line, cut to `maxChars` with an ellipsis. */
+export function clip(text: string, maxChars: number): string {
+  const plain = text.replaceAll(/\s+/g, " ").trim()
+  if (plain.length <= maxChars) return plain
+  const cut = plain.slice(0, maxChars - 1).toWellFormed()
+  return `${cut.trimEnd()}…`
+}
+
 /** Without the colours and cursor movements of a terminal, which would otherwise become parts of words. */
 export function withoutAnsi(text: string): string {
   return text.includes("\u001b") || text.includes("\u009b") ? text.replace(ANSI, "") : text

@@ -4,6 +4,7 @@ import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
 import type { Clock } from "../lib/clock.ts"
+import { defined } from "../lib/defined.ts"
 import type { SessionRecovery } from "./recovery.ts"
 
 export interface SessionEdits {
@@ -18,19 +19,15 @@ export interface SessionEdits {
   archiveUntouched(sinceMs: number): Promise<number>
 }
 
-export function makeSessionEdits({
-  store,
-  clock,
-  projects,
-  recovery,
-  redact,
-}: {
+interface Deps {
   store: Store
   clock: Clock
   projects: ProjectFinder
   recovery: SessionRecovery
   redact(text: string): string
-}): SessionEdits {
+}
+
+export function makeSessionEdits({ store, clock, projects, recovery, redact }: Deps): SessionEdits {
   const change = async (
     id: string,
     kind: string,
@@ -54,11 +51,7 @@ export function makeSessionEdits({
         const sameTags = tags === undefined || JSON.stringify(tags) === JSON.stringify(session.tags)
         const sameDomain = (domain ?? session.domain) === session.domain
         if ((title ?? session.title) === session.title && sameTags && sameDomain) return false
-        await tx.sessions.update(session.id, {
-          ...(title === undefined ? {} : { title }),
-          ...(tags === undefined ? {} : { tags }),
-          ...(domain === undefined ? {} : { domain }),
-        })
+        await tx.sessions.update(session.id, defined({ title, tags, domain }))
         return true
       }),
     pin: (id, pinned) =>

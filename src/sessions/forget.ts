@@ -7,6 +7,7 @@ import { REASONS } from "../domain/reason.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import type { Clock } from "../lib/clock.ts"
+import { defined } from "../lib/defined.ts"
 import { lookAt } from "../lib/untrusted-file.ts"
 import { forgetInFiles, forgetInLogs, type OwnFiles } from "./forget-files.ts"
 import type { SessionRecovery } from "./recovery.ts"
@@ -52,17 +53,11 @@ interface Deps {
 
 export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
   const find = async (scope: ForgetScope) => {
-    const whole: Session[] =
-      scope.sessionId !== undefined
-        ? [await recovery.get(scope.sessionId)]
-        : scope.projectId !== undefined && !picksParts(scope)
-          ? await store.sessions.list({ projectId: scope.projectId })
-          : []
-    const parts =
-      picksParts(scope) && scope.sessionId === undefined
-        ? await store.forgetting.matching(filterOf(scope))
-        : { turns: [], thoughts: [] }
-    return { whole, parts }
+    const { sessionId, projectId } = scope
+    const none = { turns: [], thoughts: [] }
+    if (sessionId !== undefined) return { whole: [await recovery.get(sessionId)], parts: none }
+    if (picksParts(scope)) return { whole: [], parts: await store.forgetting.matching(filterOf(scope)) }
+    return { whole: projectId === undefined ? [] : await store.sessions.list({ projectId }), parts: none }
   }
   const planOf = async (
     { whole, parts }: Awaited<ReturnType<typeof find>>,
@@ -159,14 +154,7 @@ const picksParts = ({ sinceMs, untilMs, containing }: ForgetScope) =>
 const isSwept = (scope: ForgetScope): scope is ForgetScope & { containing: string } =>
   scope.containing !== undefined && scope.sinceMs === undefined && scope.untilMs === undefined
 
-function filterOf({ projectId, sinceMs, untilMs, containing }: ForgetScope): ForgetFilter {
-  return {
-    ...(projectId === undefined ? {} : { projectId }),
-    ...(sinceMs === undefined ? {} : { sinceMs }),
-    ...(untilMs === undefined ? {} : { untilMs }),
-    ...(containing === undefined ? {} : { containing }),
-  }
-}
+const filterOf = ({ sessionId: _, ...filter }: ForgetScope): ForgetFilter => defined(filter)
 
 /** Reports the cancelled message without its text. */
 function cancelledEntry({ key, payload }: Delivery, atMs: number): NewJournalEntry {

@@ -10,17 +10,14 @@ import { ancestorsOf, canonicalRoot, isNobodysProject, parseRoot, rootUri } from
 /** Shorter than an agent needs to change a folder and call again. */
 const ROOT_KNOWN_MS = 100
 
-export function makeProjectFinder({
-  store,
-  clock,
-  homeDir,
-  tempDir,
-}: {
+interface Deps {
   store: Store
   clock: Clock
   homeDir: string
   tempDir: string
-}): ProjectFinder {
+}
+
+export function makeProjectFinder({ store, clock, homeDir, tempDir }: Deps): ProjectFinder {
   const rootOf = briefly(clock, (given: string) => {
     const path = parseRoot(given, homeDir)
     const { realPath, rootPath, inRepository } = canonicalRoot(path, homeDir)
@@ -56,13 +53,13 @@ export function makeProjectFinder({
   const uncounted = ({ surface, cwd }: Caller) =>
     surface === "mcp" && cwd !== undefined && isNobodysProject(cwd, homeDir) ? cwd : undefined
 
-  const seek: ProjectFinder["find"] = (root) => locate(root, { mustAsk: false })
+  const find: ProjectFinder["find"] = async (root) => {
+    const { uri, project } = await locate(root, { mustAsk: false })
+    return { uri, project }
+  }
 
   return {
-    async find(root) {
-      const { uri, project } = await seek(root)
-      return { uri, project }
-    },
+    find,
     async ensure(root) {
       const { uri, seenUris, project } = await locate(root, { mustAsk: true })
       const kept = project ?? (await store.projects.ensure(uri, clock.nowMs()))
@@ -77,29 +74,21 @@ export function makeProjectFinder({
       return projects.filter(({ rootUri }) => basename(fileURLToPath(rootUri)) === name)
     },
     async ofCaller(caller, explicit) {
-      if (explicit !== undefined) return callerRoot("argument", explicit, await seek(explicit))
+      if (explicit !== undefined) return { source: "argument", given: explicit, ...(await find(explicit)) }
       const bound = caller.key === undefined ? undefined : await store.bindings.get(caller.key)
       const implied = (source: CallerRoot["source"], root: string | null | undefined) =>
         root ? [{ source, root }] : []
       const first = [...implied("bound", bound?.rootUri), ...implied("environment", caller.projectDir)]
-      const answered = await firstThatExists(first, seek)
+      const answered = await firstThatExists(first, find)
       if (answered) return answered
       if (caller.roots === undefined && caller.canAskRoots)
         throw new Failure("root_needed", "the client has not named its roots yet")
       const named = (caller.roots ?? []).flatMap(({ uri }) => implied("client", uri))
       const folder = uncounted(caller) === undefined ? implied("folder", caller.cwd) : []
-      return firstThatExists([...named, ...folder], seek)
+      return firstThatExists([...named, ...folder], find)
     },
     uncounted,
   }
-}
-
-function callerRoot(
-  source: CallerRoot["source"],
-  given: string,
-  { uri, project }: Awaited<ReturnType<ProjectFinder["find"]>>,
-): CallerRoot {
-  return { given, uri, project, source }
 }
 
 /** Agents call in bursts: caches the last folder for a moment. Writers pass `mustAsk` to bypass the cache. */
@@ -121,7 +110,7 @@ async function firstThatExists(
 ): Promise<CallerRoot | undefined> {
   for (const { source, root } of candidates) {
     try {
-      return callerRoot(source, root, await find(root))
+      return { source, given: root, ...(await find(root)) }
     } catch (error) {
       if (!(error instanceof Failure) || (error.code !== "root_not_found" && error.code !== "root_invalid")) throw error
     }

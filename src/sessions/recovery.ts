@@ -6,6 +6,7 @@ import { REASONING_PLATFORM, type Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
 import type { Clock } from "../lib/clock.ts"
+import { defined } from "../lib/defined.ts"
 import { sessionsByPrefix } from "../lib/session-prefix.ts"
 import { cursorThought, notOurCursor, pageOf, type ThoughtsPage } from "./thoughts-page.ts"
 
@@ -172,10 +173,8 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
           key: caller.idempotencyKey ?? null,
           createdAtMs: nowMs,
         })
-        if (made.created)
-          await tx.journal.append([
-            { kind: "session.started", sessionId: id, projectId: project?.id ?? null, atMs: nowMs },
-          ])
+        const entry = { kind: "session.started", sessionId: id, projectId: project?.id ?? null, atMs: nowMs }
+        if (made.created) await tx.journal.append([entry])
         return made.session
       })
       await bind(caller, session.id, { isOwn: true })
@@ -196,23 +195,14 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
       const callerRoot = await projects.ofCaller(caller, root)
       if (!callerRoot) return ownWithoutRoot(caller, limit)
       if (!callerRoot.project) return { session: undefined, rootUri: callerRoot.uri }
-      const newest = await store.sessions.list({
-        projectId: callerRoot.project.id,
-        archived: false,
-        platform: REASONING_PLATFORM,
-        limit: CHOSEN_FROM,
-      })
+      const open = { projectId: callerRoot.project.id, archived: false, platform: REASONING_PLATFORM }
+      const newest = await store.sessions.list({ ...open, limit: CHOSEN_FROM })
       const pinned = await store.sessions.pinned(callerRoot.project.id, REASONING_PLATFORM)
       const own = pinned ? undefined : await ownIn(callerRoot.project.id, caller)
       const session = pinned ?? own ?? (await firstFree(newest, caller)) ?? newest[0]
       if (!session) return { session: undefined, rootUri: callerRoot.uri }
-      const near = await store.sessions.list({
-        projectId: callerRoot.project.id,
-        archived: false,
-        platform: REASONING_PLATFORM,
-        updatedSinceMs: newest[0]!.updatedAtMs - RIVAL_MS,
-        limit: 10,
-      })
+      const updatedSinceMs = newest[0]!.updatedAtMs - RIVAL_MS
+      const near = await store.sessions.list({ ...open, updatedSinceMs, limit: 10 })
       const isOthers = own === undefined && (await isAnothers(session.id, caller))
       if (!isOthers) await bindIfWritable(caller, session.id)
       return {
@@ -230,12 +220,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
       return store.sessions.stateOf(caller.key ?? NOBODY, projectId, REASONING_PLATFORM)
     },
     list: ({ projectId, domain, limit }) =>
-      store.sessions.list({
-        platform: REASONING_PLATFORM,
-        ...(projectId === undefined ? {} : { projectId }),
-        ...(domain === undefined ? {} : { domain }),
-        limit,
-      }),
+      store.sessions.list({ platform: REASONING_PLATFORM, ...defined({ projectId, domain }), limit }),
   }
 }
 

@@ -2,6 +2,7 @@ import { Failure } from "../domain/failure.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
+import { defined } from "../lib/defined.ts"
 
 /** As JSON, a page of load_context stays below the 50,000 characters that Claude Code accepts from one call. */
 const PAGE_THOUGHTS = 500
@@ -25,7 +26,7 @@ export async function pageOf(
 ): Promise<ThoughtsPage> {
   const newest = await store.thoughts.page(session.id, {
     limit: (limit ?? PAGE_THOUGHTS) + 1,
-    ...(beforeSeq === undefined ? {} : { beforeSeq }),
+    ...defined({ beforeSeq }),
   })
   const thoughts: Thought[] = []
   let chars = 0

@@ -23,15 +23,13 @@ const KNOWN_MS = 5_000
 /** File times and program clocks differ slightly. */
 const SLACK_MS = 2_000
 
-export function makeOwnRecords({
-  platforms,
-  machine,
-  clock,
-}: {
+interface Deps {
   platforms: readonly Platform[]
   machine: Machine
   clock: Clock
-}): OwnRecords {
+}
+
+export function makeOwnRecords({ platforms, machine, clock }: Deps): OwnRecords {
   const known = new Map<string, { sources: Promise<FoundSource[]>; atMs: number }>()
   const sourcesOf = (platform: Platform): Promise<FoundSource[]> => {
     const before = known.get(platform.id)
@@ -65,8 +63,7 @@ async function scan(platform: Platform, machine: Machine): Promise<FoundSource[]
   return found
 }
 
-interface ReadOptions {
-  isEnough(dir: string): boolean
+interface ReadOptions extends Pick<RecordsQuery, "isEnough"> {
   isLikely: boolean
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import type { Capture } from "../../domain/capture.ts"
-import type { DatabaseReader, LineState, LinesReader, SourceReader, WholeReader } from "../../domain/platform.ts"
-import { type NewSource, OVER_LIMIT, type Source, UNKNOWN_KIND } from "../../domain/source.ts"
+import type { LineState, LinesReader, SourceReader } from "../../domain/platform.ts"
+import { type NewSource, OVER_LIMIT, type Source, UNKNOWN_KIND, UNREAD } from "../../domain/source.ts"
 import { plainText } from "../../domain/text.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { makeMutex } from "../../lib/mutex.ts"
@@ -50,8 +50,11 @@ export async function readSource(
   const { reader } = request
   checkLinks(request.path, { within: request.within })
   if (reader.mode === "lines") return readLines(request, reader, archive, clock, onBytes)
-  const reading = reader.mode === "whole" ? () => readWhole(request, reader) : () => readDatabase(request, reader)
-  const { captures, memory, complete } = await withRetries(reading)
+  const { captures, memory, complete } = await withRetries(async () => {
+    if (reader.mode === "whole") return { captures: await reader.read(request.path), memory: null, complete: true }
+    const read = await reader.read(request.path, request.before?.memory ?? null)
+    return { captures: read.captures, memory: read.cursor, complete: false }
+  })
   const seen = new Set<string>()
   const before = counter(complete ? undefined : request.before).totals()
   const count = counter(complete ? undefined : request.before)
@@ -79,16 +82,6 @@ export async function readSource(
   await keep(true)
   onBytes(request.look.sizeBytes)
   return { turns }
-}
-
-async function readWhole({ path }: ReadRequest, reader: WholeReader) {
-  return { captures: await reader.read(path), memory: null, complete: true }
-}
-
-async function readDatabase({ path, before }: ReadRequest, reader: DatabaseReader) {
-  const cursor = before?.memory ?? null
-  const read = await reader.read(path, cursor)
-  return { captures: read.captures, memory: read.cursor, complete: false }
 }
 
 /** Files are briefly absent or half written while their agent saves them. */
@@ -261,16 +254,5 @@ type Position = Pick<NewSource, "memory" | "lines" | "skipped" | "unknown" | "un
 
 function sourceOf(request: ReadRequest, look: SourceStat, clock: Clock, position: Position): NewSource {
   const { platform, key, path, reader } = request
-  return {
-    platform,
-    key,
-    path,
-    mode: reader.mode,
-    ...look,
-    offset: 0,
-    ...NOT_PROVED,
-    readAtMs: clock.nowMs(),
-    trouble: null,
-    ...position,
-  }
+  return { ...UNREAD, platform, key, path, mode: reader.mode, ...look, readAtMs: clock.nowMs(), ...position }
 }

@@ -41,17 +41,14 @@ const GROUP_CAPTURES = 150
 const GROUP_CHARS = 400_000
 const GATHER_MS = 5
 
-export function makeArchive({
-  store,
-  clock,
-  rules,
-  gatherMs = GATHER_MS,
-}: {
+interface Deps {
   store: Store
   clock: Clock
   rules: ArchiveRules
   gatherMs?: number
-}): Archive {
+}
+
+export function makeArchive({ store, clock, rules, gatherMs = GATHER_MS }: Deps): Archive {
   const known = new Map<string, KnownSession>()
   const waiting: Waiting[] = []
   let isWorking = false

@@ -5,6 +5,7 @@ import type { Machine, Platform, SourcePlace } from "../../domain/platform.ts"
 import type { SourceLook } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
+import { defined } from "../../lib/defined.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import { type LoopOptions, superviseLoop } from "../../lib/supervised-loop.ts"
 import { type Reading, ReadingStopped } from "../read/reader-thread.ts"
@@ -190,7 +191,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     imported: imported.promise,
     async readNow(platformId, path, within) {
       const platform = platforms.find(({ id }) => id === platformId)
-      const place: SourcePlace = { dir: dirname(path), depth: 0, ...(within === undefined ? {} : { within }) }
+      const place: SourcePlace = { dir: dirname(path), depth: 0, ...defined({ within }) }
       const claim = platform && claimOf(platform, place, path)
       const found = claim && lookAtSource({ platform, place, claim, path })
       if (!found) return

@@ -6,6 +6,7 @@ import type { Session } from "../../domain/session.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
+import { defined } from "../../lib/defined.ts"
 import { makeMutex } from "../../lib/mutex.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { makeSpool, sweepSpool } from "../read/spool.ts"
@@ -157,9 +158,7 @@ async function keep(tx: Store, { sent, event, project }: KeptHook, host: string,
       data: {
         platform: sent.platform,
         event: name,
-        ...(sessionId === undefined ? {} : { session: sessionId }),
-        ...words,
-        ...(transcripts[0] === undefined ? {} : { transcript: transcripts[0] }),
+        ...defined({ session: sessionId, ...words, transcript: transcripts[0] }),
         ...details,
         env: sent.env,
       },
@@ -169,12 +168,7 @@ async function keep(tx: Store, { sent, event, project }: KeptHook, host: string,
   if (event.cwd !== undefined) await place(tx, session, project, event.cwd)
   const at = { host, pid: event.pid ?? 0, pane: paneOf(sent.env), atMs: sent.atMs }
   await recordOrigin(tx, { ...session, projectId: session.projectId ?? project?.id ?? null }, event, at)
-  await tx.runs.seen({
-    sessionId: session.id,
-    ...at,
-    ...(event.start === undefined ? {} : { start: event.start }),
-    ...(event.end === undefined ? {} : { end: event.end }),
-  })
+  await tx.runs.seen({ sessionId: session.id, ...at, ...defined({ start: event.start, end: event.end }) })
 }
 
 async function place(tx: Store, session: Session, project: Project | undefined, cwd: string): Promise<void> {

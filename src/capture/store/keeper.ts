@@ -11,11 +11,11 @@ import { inStrings, redactInside } from "../../domain/redact.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
 import { oneLine } from "../../domain/text.ts"
 import type { Clock } from "../../lib/clock.ts"
+import { defined } from "../../lib/defined.ts"
 import { cutText } from "../read/cut.ts"
 import type { Batch } from "./archive.ts"
-import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, nativeIdsOf, seenKey } from "./known.ts"
+import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, nativeIdsOf, seenKey, seqsOf } from "./known.ts"
 import { type Lineage, makeLineage } from "./lineage.ts"
-import { seqsOf, type TurnEntry } from "./noted.ts"
 import { forgottenOf, withoutLogged } from "./placement.ts"
 
 /** Stores one batch inside its transaction. */
@@ -138,7 +138,7 @@ export class Keeper {
       tags: [],
       key: null,
       createdAtMs: atMs,
-      ...(this.#batch.source.origin === undefined ? {} : { origin: this.#batch.source.origin }),
+      ...defined({ origin: this.#batch.source.origin }),
     })
     await this.#tx.journal.append([
       { kind: "session.started", sessionId: session.id, atMs: this.#nowMs, data: { platform } },
@@ -272,7 +272,12 @@ export class Keeper {
   }
 
   /** Consumers see turns through these entries only, so every change needs one. */
-  async #note(kind: TurnEntry, sessionId: SessionId, seqs: number[], more: { changed?: number[] } = {}) {
+  async #note(
+    kind: `turns.${"kept" | "superseded" | "dropped"}`,
+    sessionId: SessionId,
+    seqs: number[],
+    more: { changed?: number[] } = {},
+  ) {
     if (seqs.length === 0) return
     await this.#tx.journal.append([{ kind, sessionId, atMs: this.#nowMs, data: { seqs, ...more } }])
   }

@@ -1,5 +1,6 @@
 import { dirname } from "node:path"
 import { errorText } from "../../domain/failure.ts"
+import { UNREAD } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import type { readSource } from "../read/reading.ts"
@@ -21,21 +22,7 @@ export async function noteTrouble(
   clock: Clock,
 ): Promise<void> {
   const { platform, key, path, reader, before } = request
-  // Without its stat, so that it is retried at the next start.
-  const empty = {
-    mode: reader.mode,
-    inode: "",
-    sizeBytes: 0,
-    mtimeMs: 0,
-    offset: 0,
-    headHash: "",
-    tailHash: "",
-    memory: null,
-    lines: 0,
-    skipped: {},
-    unknown: 0,
-    unreadable: 0,
-  }
-  const trouble = errorText(error)
-  await store.sources.save({ ...empty, ...before, platform, key, path, readAtMs: clock.nowMs(), trouble })
+  // With the stat of the last reading, so that it is retried at the next start.
+  const known = { mode: reader.mode, ...UNREAD, ...before }
+  await store.sources.save({ ...known, platform, key, path, readAtMs: clock.nowMs(), trouble: errorText(error) })
 }

@@ -44,6 +44,8 @@ export function seenKey(nativeSessionId: string, nativeTurnId: string): string {
   return `${nativeSessionId}\n${nativeTurnId}`
 }
 
+export const seqsOf = (turns: readonly { seq: number }[]) => turns.map(({ seq }) => seq)
+
 /** Session id → native id, from the cache's keys. */
 export function nativeIdsOf(known: ReadonlyMap<string, KnownSession>): Map<string, string> {
   return new Map([...known].map(([key, session]) => [session.id, key.slice(key.indexOf(" ") + 1)]))

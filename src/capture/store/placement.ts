@@ -9,17 +9,14 @@ import type { Store } from "../../domain/store.ts"
 import { ancestorsOf, canonicalRoot, isSameOrAbove, rootUri } from "../../lib/roots.ts"
 import type { Batch } from "./archive.ts"
 
-export function makePlacing({
-  store,
-  platforms,
-  machine,
-  tempDir,
-}: {
+interface Deps {
   store: Store
   platforms: readonly Platform[]
   machine: Machine
   tempDir: string
-}): PlaceSource {
+}
+
+export function makePlacing({ store, platforms, machine, tempDir }: Deps): PlaceSource {
   const { homeDir } = machine
   /** Agents' default folders. Not from the environment, which a project may control. */
   const ownPlaces = new Map(platforms.map((platform) => [platform.id, platform.places({ ...machine, env: {} })]))

@@ -8,6 +8,7 @@ import { exchangeKey, scopedId } from "../../domain/ids.ts"
 import type { Machine, Platform } from "../../domain/platform.ts"
 import type { ProjectFinder } from "../../domain/project.ts"
 import { redactInside, refuseSecret } from "../../domain/redact.ts"
+import { UNREAD } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { appendText, checkWritable, createFile, makeFolder } from "../../lib/untrusted-write.ts"
@@ -143,25 +144,8 @@ async function keepOwn(
   const captures: Capture[] =
     reader?.mode === "lines" ? reader.line(Buffer.from(line), reader.begin(logFile), { offset: 0 }) : []
   const nowMs = clock.nowMs()
-  const source = {
-    platform: PLATFORM,
-    key: `logged:${place.dir}`,
-    path: place.dir,
-    mode: "lines" as const,
-    inode: "",
-    sizeBytes: 0,
-    mtimeMs: nowMs,
-    offset: 0,
-    headHash: "",
-    tailHash: "",
-    memory: null,
-    readAtMs: nowMs,
-    lines: 0,
-    skipped: {},
-    unknown: 0,
-    unreadable: 0,
-    trouble: null,
-  }
+  const named = { platform: PLATFORM, key: `logged:${place.dir}`, path: place.dir, mode: "lines" as const }
+  const source = { ...UNREAD, ...named, mtimeMs: nowMs, readAtMs: nowMs }
   await archive.keep({ captures, source, isRedacted: true, loggedIn: rootUri })
 }
 

@@ -17,23 +17,31 @@ export interface CaptureSettings {
 
 const MAX_REMEMBERED = 5_000
 
-export function makeRules({
-  store,
-  clock,
-  projects,
-  homeDir,
-  capture,
-}: {
+interface Deps {
   store: Store
   clock: Clock
   projects: ProjectFinder
   homeDir: string
   capture: CaptureSettings
-}): ArchiveRules {
+}
+
+export function makeRules({ store, clock, projects, homeDir, capture }: Deps): ArchiveRules {
   const redact = redactorOf(capture)
   const excluded = below(capture.exclude, homeDir)
   const unredacted = below(capture.redactionOff, homeDir)
   const remembered = new Map<string, Project | undefined>()
+  /** A deleted folder is still a project: its conversations remain. */
+  const findProject = async (path: string) => {
+    try {
+      return await projects.ensure(path)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      if (error.code === "root_not_found" && path.startsWith("/"))
+        return store.projects.ensure(rootUri(resolve(path)), clock.nowMs())
+      if (error.code === "root_not_found" || error.code === "root_invalid") return undefined
+      throw error
+    }
+  }
   return {
     excluded,
     excludesSome: capture.exclude.length > 0,
@@ -41,7 +49,7 @@ export function makeRules({
     async projectOf(path) {
       if (remembered.has(path)) return remembered.get(path)
       if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-      const project = await findProject(path, projects, store, clock)
+      const project = await findProject(path)
       remembered.set(path, project)
       return project
     },
@@ -56,24 +64,6 @@ export function redactorOf({ redactionExtra }: Pick<CaptureSettings, "redactionE
   const redact = redactors.get(key) ?? makeRedactor({ extra: redactionExtra.map(extraRule) })
   redactors.set(key, redact)
   return redact
-}
-
-/** A deleted folder is still a project: its conversations remain. */
-async function findProject(
-  path: string,
-  projects: ProjectFinder,
-  store: Store,
-  clock: Clock,
-): Promise<Project | undefined> {
-  try {
-    return await projects.ensure(path)
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    if (error.code === "root_not_found" && path.startsWith("/"))
-      return store.projects.ensure(rootUri(resolve(path)), clock.nowMs())
-    if (error.code === "root_not_found" || error.code === "root_invalid") return undefined
-    throw error
-  }
 }
 
 function below(folders: readonly string[], homeDir: string): (path: string) => boolean {

@@ -3,7 +3,7 @@ import type { SessionId } from "../../domain/ids.ts"
 import { isUntrusted, UNTRUSTED_LABEL, UNTRUSTED_NOTE } from "../../domain/origin.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
-import { oneLine } from "../../domain/text.ts"
+import { clip, oneLine } from "../../domain/text.ts"
 import { countable, type TokenCounter } from "../../domain/tokens.ts"
 import { decisionsIn, type Statement } from "./decisions.ts"
 import { filesTouched } from "./files.ts"
@@ -11,7 +11,6 @@ import { type GatherRequest, gather, type Material } from "./gather.ts"
 import { goalOf } from "./goal.ts"
 import { openEnds } from "./open-ends.ts"
 import { type Packed, pack, type Section } from "./pack.ts"
-import { clip } from "./sentences.ts"
 
 /** Finds the exchanges related to a query, best first. */
 export type Find = (

@@ -1,4 +1,5 @@
-import { clip, sentencesOf } from "./sentences.ts"
+import { clip } from "../../domain/text.ts"
+import { sentencesOf } from "./sentences.ts"
 
 export interface Statement {
   text: string

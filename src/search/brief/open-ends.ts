@@ -1,5 +1,6 @@
+import { clip } from "../../domain/text.ts"
 import type { Turn } from "../../domain/turn.ts"
-import { clip, sentencesOf, withoutCode } from "./sentences.ts"
+import { sentencesOf, withoutCode } from "./sentences.ts"
 
 const MOST_CHARS = 240
 const STILL =

@@ -22,13 +22,3 @@ const LEAST_CHARS = 8
 export function withoutCode(text: string): string {
   return text.replaceAll(/^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|(?![\s\S]))/gm, "")
 }
-
-export function clip(text: string, maxChars: number): string {
-  const plain = text.replaceAll(/\s+/g, " ").trim()
-  return plain.length <= maxChars
-    ? plain
-    : `${plain
-        .slice(0, maxChars - 1)
-        .toWellFormed()
-        .trimEnd()}…`
-}

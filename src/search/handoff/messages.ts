@@ -1,11 +1,12 @@
 import type { HandoffMessage } from "../../domain/handoff.ts"
 import { isUntrusted } from "../../domain/origin.ts"
 import type { Store } from "../../domain/store.ts"
+import { clip } from "../../domain/text.ts"
 import type { TokenCounter } from "../../domain/tokens.ts"
 import type { Turn } from "../../domain/turn.ts"
+import { defined } from "../../lib/defined.ts"
 import { withoutBoilerplate } from "../brief/gather.ts"
 import { cutToTokens } from "../brief/pack.ts"
-import { clip } from "../brief/sentences.ts"
 import type { ConversationPart } from "../query/lineage.ts"
 
 /** The newest turns; more do not fit into any model. */
@@ -17,7 +18,7 @@ const NOTE_CHARS = 120
 export async function messagesOf(store: Store, parts: readonly ConversationPart[]): Promise<HandoffMessage[]> {
   const messages: HandoffMessage[] = []
   for (const { session, untilMs } of parts) {
-    const query = { limit: MOST_TURNS, ...(untilMs === undefined ? {} : { untilMs }) }
+    const query = { limit: MOST_TURNS, ...defined({ untilMs }) }
     const [talk, work] = [
       await store.turns.ofSession(session.id, { ...query, kinds: ["prompt", "reply", "summary"] }),
       await store.turns.ofSession(session.id, { ...query, kinds: ["tool_call", "tool_result"], maxChars: CALL_CHARS }),

@@ -1,6 +1,7 @@
 import type { Session } from "../../domain/session.ts"
 import type { Store, TurnQuery } from "../../domain/store.ts"
 import type { Turn } from "../../domain/turn.ts"
+import { defined } from "../../lib/defined.ts"
 
 /** A session, and until when it belongs to the conversation. */
 export interface ConversationPart {
@@ -30,13 +31,9 @@ export async function turnsOf(
 ): Promise<Turn[]> {
   let turns: Turn[] = []
   for (const { session, untilMs } of query.fromStart ? parts : parts.toReversed()) {
-    const limit = query.limit === undefined ? {} : { limit: query.limit - turns.length }
-    if (limit.limit === 0) break
-    const found = await store.turns.ofSession(session.id, {
-      ...query,
-      ...limit,
-      ...(untilMs === undefined ? {} : { untilMs }),
-    })
+    const limit = query.limit && query.limit - turns.length
+    if (limit === 0) break
+    const found = await store.turns.ofSession(session.id, { ...query, ...defined({ limit, untilMs }) })
     // concat, not push(...): a session has more turns than a call may have arguments.
     turns = query.fromStart ? turns.concat(found) : found.concat(turns)
   }

@@ -2,8 +2,10 @@ import type { SessionId } from "../../domain/ids.ts"
 import { searchableText } from "../../domain/metadata.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
+import { clip } from "../../domain/text.ts"
 import type { Thought } from "../../domain/thought.ts"
 import type { Turn } from "../../domain/turn.ts"
+import { defined } from "../../lib/defined.ts"
 import type { DocInfo } from "../index/engine.ts"
 import type { ParsedQuery } from "../words/query.ts"
 import { snippetOf } from "../words/snippet.ts"
@@ -65,7 +67,7 @@ export async function pageOf(
       atMs: candidate.atMs,
       score: candidate.score,
       snippet,
-      ...(metadata === undefined ? {} : { metadata }),
+      ...defined({ metadata }),
       user: beginning(textAt(prompt), chars.user),
       // Finding the words is most of the cost of a page, so it is done once per hit.
       ai: answer === candidate.ref ? beginning(snippet.text, chars.ai) : beginning(textAt(answer), chars.ai),
@@ -79,15 +81,4 @@ async function sessionsOf(store: Store, candidates: readonly Candidate[]): Promi
   return new Map(found.map((session) => [session.id, session]))
 }
 
-function beginning(text: string, chars: number): string {
-  const line = text
-    .slice(0, chars * 4)
-    .replaceAll(/\s+/g, " ")
-    .trim()
-  return line.length <= chars
-    ? line
-    : `${line
-        .slice(0, chars - 1)
-        .toWellFormed()
-        .trimEnd()}…`
-}
+const beginning = (text: string, chars: number) => clip(text.slice(0, chars * 4), chars)

@@ -1,6 +1,7 @@
 import type { SessionId } from "../../domain/ids.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
+import { defined } from "../../lib/defined.ts"
 import type { SearchRequest } from "./request.ts"
 
 /** Which sessions a search is limited to. */
@@ -59,14 +60,8 @@ export function makeScopes(store: Store, clock: Clock): Scopes {
   }
   return {
     async of({ projectId, sessionId, platform, gitBranch, domain }) {
-      if ([projectId, platform, gitBranch, domain].every((each) => each === undefined))
-        return sessionId === undefined ? undefined : new Set([sessionId])
-      const filter = {
-        ...(projectId === undefined ? {} : { projectId }),
-        ...(platform === undefined ? {} : { platform }),
-        ...(gitBranch === undefined ? {} : { gitBranch }),
-        ...(domain === undefined ? {} : { domain }),
-      }
+      const filter = defined({ projectId, platform, gitBranch, domain })
+      if (Object.keys(filter).length === 0) return sessionId === undefined ? undefined : new Set([sessionId])
       const key = JSON.stringify(filter)
       let scope = remembered.get(key)
       if (!scope || clock.nowMs() - scope.atMs > REMEMBERED_MS || scope.touched.size > MOST_TOUCHED)

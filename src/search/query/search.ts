@@ -1,5 +1,6 @@
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
+import { defined } from "../../lib/defined.ts"
 import type { DocInfo, Engine, EngineFilter, EngineHit } from "../index/engine.ts"
 import type { Vectors } from "../vectors/vectors.ts"
 import { containsPhrase } from "../words/phrase.ts"
@@ -66,12 +67,7 @@ async function ranked(
   const isAboutMeaning = !isTurns && query.phrases.length === 0 && request.kinds === undefined
   const candidates =
     parts.vectors && isAboutMeaning
-      ? await withMeaning(byWords, {
-          engine,
-          vectors: parts.vectors,
-          query: request.query,
-          filter,
-        })
+      ? await withMeaning(byWords, { engine, vectors: parts.vectors, query: request.query, filter })
       : byWords
   const left = query.excluded.length === 0 ? candidates : await withoutExcluded(parts, candidates, query)
   boost(left, { query, recent: request.recent ?? false, nowMs: clock.nowMs(), session: isTurns })
@@ -84,10 +80,8 @@ async function withoutCopies({ store }: SearchParts, ranked: Candidate[], limit:
   const alike = [...Map.groupBy(first, ({ kind, atMs, length }) => `${kind} ${atMs} ${length}`).values()]
   const suspects = alike.filter((group) => group.length > 1).flat()
   if (suspects.length === 0) return ranked
-  const texts = await textsOf(
-    store,
-    suspects.map(({ ref }) => ref),
-  )
+  const refs = suspects.map(({ ref }) => ref)
+  const texts = await textsOf(store, refs)
   const seen = new Set<string>()
   const copies = new Set(
     suspects.filter(({ ref, atMs }) => {
@@ -119,14 +113,9 @@ async function found(
 }
 
 export async function filterOf({ scopes }: Pick<SearchParts, "scopes">, request: SearchRequest): Promise<EngineFilter> {
+  const { kinds, sinceMs, untilMs, superseded } = request
   const sessionIds = await scopes.of(request)
-  return {
-    ...(sessionIds === undefined ? {} : { sessionIds }),
-    ...(request.kinds === undefined ? {} : { kinds: new Set(request.kinds) }),
-    ...(request.sinceMs === undefined ? {} : { sinceMs: request.sinceMs }),
-    ...(request.untilMs === undefined ? {} : { untilMs: request.untilMs }),
-    ...(request.superseded ? { hidden: true } : {}),
-  }
+  return defined({ sessionIds, kinds: kinds && new Set(kinds), sinceMs, untilMs, hidden: superseded || undefined })
 }
 
 /** The best hits that contain the phrases literally. Texts are read best first, until there are enough. */

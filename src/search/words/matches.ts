@@ -1,6 +1,6 @@
 import { isBlank } from "./blanks.ts"
 import { phraseAt } from "./phrase.ts"
-import { isAscii } from "./plain.ts"
+import { isAscii } from "./plain-phrase.ts"
 import type { ParsedQuery } from "./query.ts"
 import { ODD_FORMS, stem } from "./stem.ts"
 import { eachWord, eachWordBetween } from "./tokens.ts"

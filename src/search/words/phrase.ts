@@ -1,5 +1,4 @@
-import { isAscii } from "./plain.ts"
-import { plainPhrase, unescaped } from "./plain-phrase.ts"
+import { isAscii, plainPhrase, unescaped } from "./plain-phrase.ts"
 import { folded } from "./scripts.ts"
 
 /** Whether a text has these words in sequence, ignoring punctuation, case and accents. */
@@ -10,7 +9,7 @@ export function containsPhrase(text: string, phrase: string): boolean {
 
 /** The first occurrence from `from` on. */
 export function phraseAt(text: string, phrase: string, from: number): [number, number] | null {
-  const pattern = patternOf(phrase, isBeyondAscii(text) || isBeyondAscii(phrase))
+  const pattern = (isBeyondAscii(text) || isBeyondAscii(phrase) ? widePatternOf : asciiPatternOf)(phrase)
   if (pattern === null) return null
   return firstMatch(pattern, text, from) ?? (text.includes("\\") ? firstMatch(pattern, unescaped(text), from) : null)
 }
@@ -38,29 +37,22 @@ const RUN = /[\p{L}\p{N}\p{M}]+/gu
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
-const patterns = new Map<string, RegExp | null>()
+const asciiPatternOf = cached(asciiPattern)
+const widePatternOf = cached(widePattern)
+const plainOf = cached(plainPhrase)
 
-function patternOf(phrase: string, isWide: boolean): RegExp | null {
-  const key = `${isWide ? "w" : "a"}${phrase}`
-  const known = patterns.get(key)
-  if (known !== undefined) return known
-  if (patterns.size >= REMEMBERED) patterns.clear()
-  const made = isWide ? widePattern(phrase) : asciiPattern(phrase)
-  patterns.set(key, made)
-  return made
-}
-
-const plains = new Map<string, ((text: string) => boolean) | null>()
-
-/** Cached: the same few phrases are searched in thousands of texts. */
-function plainOf(phrase: string): ((text: string) => boolean) | null {
-  const known = plains.get(phrase)
-  if (known !== undefined) return known
-  if (plains.size >= REMEMBERED) plains.clear()
-  const runs = runsOf(phrase)
-  const made = runs.length === 0 ? null : plainPhrase(runs)
-  plains.set(phrase, made)
-  return made
+/** The same few phrases are searched in thousands of texts. Null for a phrase without words. */
+function cached<T>(make: (runs: readonly string[]) => T): (phrase: string) => T | null {
+  const known = new Map<string, T | null>()
+  return (phrase) => {
+    const before = known.get(phrase)
+    if (before !== undefined) return before
+    if (known.size >= REMEMBERED) known.clear()
+    const runs = cutPhrase(phrase).match(RUN)
+    const made = runs && make(runs)
+    known.set(phrase, made)
+    return made
+  }
 }
 
 function firstMatch(pattern: RegExp, text: string, from: number): [number, number] | null {
@@ -70,23 +62,15 @@ function firstMatch(pattern: RegExp, text: string, from: number): [number, numbe
 }
 
 // Linear time for any input: words and the gaps between them share no characters, so there is only one way to match.
-function asciiPattern(phrase: string): RegExp | null {
-  const runs = runsOf(phrase)
-  if (runs.length === 0) return null
+function asciiPattern(runs: readonly string[]): RegExp {
   return new RegExp(`(?<![A-Za-z0-9])${runs.join("[^A-Za-z0-9]+")}(?![A-Za-z0-9])`, "gi")
 }
 
-function widePattern(phrase: string): RegExp | null {
-  const runs = runsOf(phrase)
-  if (runs.length === 0) return null
+function widePattern(runs: readonly string[]): RegExp {
   const before = UNSPACED.test(String.fromCodePoint(runs[0]!.codePointAt(0)!)) ? "" : "(?<![\\p{L}\\p{N}])"
   const after = UNSPACED.test([...runs.at(-1)!].at(-1)!) ? "" : "(?![\\p{L}\\p{N}\\p{M}])"
   const between = "[^\\p{L}\\p{N}\\p{M}][^\\p{L}\\p{N}]*"
   return new RegExp(before + runs.map(wideRun).join(between) + after, "giu")
-}
-
-function runsOf(phrase: string): string[] {
-  return cutPhrase(phrase).match(RUN) ?? []
 }
 
 /** Matches any accents. */

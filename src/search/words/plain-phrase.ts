@@ -1,3 +1,6 @@
+/** Counting bytes is native code and faster than a pattern. */
+export const isAscii = (text: string) => Buffer.byteLength(text) === text.length
+
 /** Phrase test for ASCII. Searches the longest word, usually the rarest: a pattern would try every place of the first. */
 export function plainPhrase(runs: readonly string[]): (text: string) => boolean {
   const words = runs.map((run) => run.toLowerCase())

@@ -144,26 +144,7 @@ function stemsBeyond(prefix: string): Set<string> {
   return new Set(stems.filter((word) => prefix.startsWith(word) || prefix.startsWith(word.slice(0, -1))))
 }
 
-const COMPLETIONS = [
-  "",
-  "e",
-  "s",
-  "es",
-  "d",
-  "ed",
-  "g",
-  "ng",
-  "ing",
-  "n",
-  "on",
-  "ion",
-  "ions",
-  "y",
-  "ly",
-  "ity",
-  "ness",
-  "al",
-]
+const COMPLETIONS = ["", ..."e s es d ed g ng ing n on ion ions y ly ity ness al".split(" ")]
 
 /** Adds words at full weight and their parts at less. */
 function addText(bag: Bag, text: string): void {
@@ -202,18 +183,11 @@ function spansOf(text: string): Span[] {
   return kept
 }
 
-function outermost(text: string): string[] {
-  return spansOf(text)
-    .filter((span) => !span.isInside)
-    .map((span) => span.word)
-}
+const outermost = (text: string) => spansOf(text).flatMap(({ word, isInside }) => (isInside ? [] : [word]))
 
 /** Words that are indexed in any context: a compound depends on its neighbours, its parts do not. */
-function innermost(text: string): string[] {
-  return spansOf(text)
-    .filter((span) => !span.hasInside && !isSingle(span.word))
-    .map((span) => span.word)
-}
+const innermost = (text: string) =>
+  spansOf(text).flatMap(({ word, hasInside }) => (hasInside || isSingle(word) ? [] : [word]))
 
 function phraseOf(text: string): { text: string; words: string[] } {
   const cut = cutPhrase(text)

@@ -1,5 +1,7 @@
 import { identifier } from "./identifier.ts"
 
+export type Emit = (word: string, start: number, end: number) => void
+
 /** `pairs`: a script without spaces between words, indexed by overlapping character pairs. */
 export type CharKind = "none" | "word" | "pairs"
 
@@ -18,12 +20,7 @@ export function kindOf(text: string, at: number): CharKind {
 }
 
 /** Emits the words of the run that begins at `start`. Returns its end. */
-export function foreignRun(
-  text: string,
-  start: number,
-  to: number,
-  emit: (word: string, start: number, end: number) => void,
-): number {
+export function foreignRun(text: string, start: number, to: number, emit: Emit): number {
   const kind = kindAt(text, start)
   let end = start
   while (end < to && kindAt(text, end) === kind) end += text.codePointAt(end)! > 0xffff ? 2 : 1
@@ -81,12 +78,7 @@ function kindAt(text: string, at: number): CharKind {
     : "none"
 }
 
-function emitWord(
-  raw: string,
-  start: number,
-  end: number,
-  emit: (word: string, start: number, end: number) => void,
-): void {
+function emitWord(raw: string, start: number, end: number, emit: Emit): void {
   for (const part of folded(raw.slice(0, LONGEST_WORD * 4)).split("_")) {
     if (/^\w+$/.test(part)) {
       const found = identifier(part)
@@ -97,12 +89,7 @@ function emitWord(
 }
 
 /** Emits each character with the next, and the last one alone, so that a prefix search finds single characters. */
-function emitPairs(
-  text: string,
-  start: number,
-  end: number,
-  emit: (word: string, start: number, end: number) => void,
-): void {
+function emitPairs(text: string, start: number, end: number, emit: Emit): void {
   const raw = text.slice(start, end)
   const plain = raw.normalize("NFKC")
   const isSame = plain === raw

@@ -1,7 +1,5 @@
 import { identifier, isHex, joined, mostlyNoise } from "./identifier.ts"
-import { foreignRun, kindOf } from "./scripts.ts"
-
-export type Emit = (word: string, start: number, end: number) => void
+import { type Emit, foreignRun, kindOf } from "./scripts.ts"
 
 /**
  * Emits every index term of a text: lower case, without accents, stemmed. Identifiers also emit their parts, unspaced
