@@ -96,7 +96,7 @@ test("a change to a session that does not exist is refused", async () => {
   await expect(module.edits.pin("nowhere", true)).rejects.toMatchObject({ code: "session_not_found" })
 })
 
-describe("sessions left alone", () => {
+describe("sessions without activity", () => {
   test(proves("sessions.archived-by-age"), async () => {
     nowMs += 30 * DAY_MS
     const { id } = await module.recovery.startNew(agent(), { title: "recent" })
@@ -117,7 +117,7 @@ describe("sessions left alone", () => {
     expect((await module.recovery.get(session.id)).archivedAtMs).toBeNull()
   })
 
-  test("brought back by hand are left in peace by the next sweep", async () => {
+  test("restored by hand are not archived again by the next sweep", async () => {
     nowMs += 30 * DAY_MS
     await module.edits.archiveUntouched(7 * DAY_MS)
     await module.edits.archive(session.id, false)

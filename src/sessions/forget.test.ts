@@ -73,7 +73,7 @@ const bytes = () =>
       .map((entry) => readFileSync(join(entry.parentPath, entry.name))),
   )
 
-describe("what is forgotten is gone", () => {
+describe("forgotten data is gone", () => {
   test("a session leaves nothing behind in any file, the write-ahead log included, and reading it again brings nothing back", async () => {
     const captures = Array.from({ length: 300 }, (_, n) =>
       turn("s1", `t${n}`, `zebrasecret number ${n} ${"x".repeat(500)}`, n),

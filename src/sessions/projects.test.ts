@@ -36,7 +36,7 @@ function folder(name: string): string {
 const uri = (name: string) => rootUri(join(top, name))
 const mcp = (caller: Partial<Caller>): Caller => ({ surface: "mcp", ...caller })
 
-describe("the root of a caller is the first that answers", () => {
+describe("a caller's root is the first one available", () => {
   const everything = async (): Promise<Caller> => {
     const bound = await finder.ensure(folder("bound"))
     await store.bindings.set("agent", { rootUri: bound.rootUri }, 1)

@@ -299,7 +299,7 @@ describe("what a caller chose last", () => {
     expect((await module.recovery.startNew(one, {})).rootUri).toBe(rootUri(folder("bound")))
   })
 
-  test("cannot be kept for a caller that nothing tells apart", async () => {
+  test("cannot be stored for a caller that cannot be distinguished", async () => {
     expect(await module.recovery.bindRoot({ surface: "mcp" }, folder("bound"))).toMatchObject({ kept: false })
     expect(await module.recovery.boundSession({ surface: "mcp" })).toBeUndefined()
   })

@@ -90,7 +90,7 @@ describe("the state of a task", () => {
     expect(await tasks.load(agent("c", join(dir, "other")))).toEqual({ state: undefined, isOwn: false })
   })
 
-  test("goes over to the session that goes on with it, and is gone when that one clears it", async () => {
+  test("moves to the session that continues it, and is gone when that one clears it", async () => {
     await tasks.save(agent("a"), { currentTask: "mend the DNS", lastCompletedStep: "2" })
     await tasks.save(agent("b"), { lastCompletedStep: "3" })
     expect((await tasks.load(agent("b"))).state).toMatchObject({ currentTask: "mend the DNS", lastCompletedStep: "3" })
@@ -111,7 +111,7 @@ describe("the state of a task", () => {
     expect(await tasks.clear(agent("b"))).toEqual({ isOwn: false, state: undefined })
   })
 
-  test("is kept without secrets, and noted in the journal by names alone", async () => {
+  test("is stored without secrets, and in the journal by name only", async () => {
     const secret = `ghp_${"aB3dE6gH9jK2".repeat(3)}`
     await tasks.save(agent("a"), { currentTask: `use ${secret} for it`, currentTaskId: "m-1" })
     expect(JSON.stringify((await tasks.load(agent("a"))).state)).not.toContain(secret)
@@ -120,13 +120,13 @@ describe("the state of a task", () => {
     expect(JSON.stringify(entries)).not.toContain("for it")
   })
 
-  test("is refused where nothing may be kept, and where no project is known", async () => {
+  test("is refused in excluded folders and without a project", async () => {
     mkdirSync(join(dir, "closed"))
     await expect(tasks.save(agent("a", join(dir, "closed")), {})).rejects.toMatchObject({ code: "project_excluded" })
     await expect(tasks.load({ surface: "http" })).rejects.toMatchObject({ code: "root_unknown" })
   })
 
-  test("is forgotten with its session, its project, and by its words", async () => {
+  test("is forgotten with its session, with its project, and by its text", async () => {
     await tasks.save(agent("a"), { currentTask: "the zebra" })
     await sessions.forget.forget({ containing: "zebra" })
     expect((await tasks.load(agent("a"))).state).toBeUndefined()
@@ -149,7 +149,7 @@ describe("the last completed step", () => {
 describe("the file in the project", () => {
   const path = () => join(project, TASK_STATE_FILE)
 
-  test("is written when it is asked for, with the keys of the tool, for its owner only, and goes when it is cleared", async () => {
+  test("is written on request, with the tool's keys, for its owner only, and deleted when cleared", async () => {
     mirrored = [project]
     await tasks.save(agent("a"), {
       currentTask: "mend",
@@ -172,12 +172,12 @@ describe("the file in the project", () => {
     expect(lstatSync(path(), { throwIfNoEntry: false })).toBeUndefined()
   })
 
-  test("is not written when nobody asked", async () => {
+  test("is not written by default", async () => {
     await tasks.save(agent("a"), { currentTask: "mend" })
     expect(lstatSync(path(), { throwIfNoEntry: false })).toBeUndefined()
   })
 
-  test("does not follow a link that a project brought along", async () => {
+  test("does not follow a symlink from a project", async () => {
     mirrored = [project]
     const precious = join(dir, "precious")
     writeFileSync(precious, "mine")
@@ -187,7 +187,7 @@ describe("the file in the project", () => {
     expect(lstatSync(path()).isFile()).toBe(true)
   })
 
-  test("that cannot be written costs nothing of what was saved", async () => {
+  test("that cannot be written does not undo the save", async () => {
     mirrored = [join(dir, "nowhere")]
     await tasks.save(agent("a"), { currentTask: "mend" })
     expect(troubles).toEqual([join(dir, "nowhere", TASK_STATE_FILE)])

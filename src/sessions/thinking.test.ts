@@ -34,7 +34,7 @@ const thinkTimes = async (count: number) => {
 }
 
 describe("numbers", () => {
-  test("are given in order when none is requested", async () => {
+  test("are assigned in order when none is requested", async () => {
     expect([await numberOf(), await numberOf(), await numberOf()]).toEqual([1, 2, 3])
   })
 
@@ -143,7 +143,7 @@ describe("revisions", () => {
   })
 })
 
-describe("a input that is incomplete names what it lacks", () => {
+describe("an incomplete input is refused with the missing parameter", () => {
   test.each([
     [{ branchId: "b" }, "branchFromThought", 'branchId "b" needs branchFromThought'],
     [{ branchFromThought: 2 }, "branchId", "branchFromThought 2 needs branchId"],
@@ -180,7 +180,7 @@ describe("the session of a thought", () => {
     expect((await think()).session.id).toBe(id)
   })
 
-  test("must be named by a caller that nothing tells apart", async () => {
+  test("must be named by a caller that cannot be distinguished", async () => {
     const { key: _, ...keyless } = agent
     await expect(think({}, keyless)).rejects.toMatchObject({ code: "session_needed" })
     const { id } = await module.recovery.startNew(keyless, {})

@@ -30,14 +30,14 @@ const linesOf = (bytes: Bytes) =>
 
 const textOf = (lines: Buffer[] | undefined) => lines?.map((line) => line.toString())
 
-test("files that are read side by side do not write into each other's lines", () => {
+test("files read concurrently do not corrupt each other's lines", () => {
   const [one, two] = [file("one", "1\n"), file("two", "2\n")].map((bytes) => linesOf(bytes))
   const [first, second] = [one!.next().value, two!.next().value]
   expect(textOf(first)).toEqual(["1\n"])
   expect(textOf(second)).toEqual(["2\n"])
 })
 
-test("a reading that was given up leaves its memory to the next, and only to one", () => {
+test("an aborted reading frees its buffer for one other", () => {
   for (const _ of linesOf(file("given up", "0\n"))) break
   const [one, two] = [file("one", "1\n"), file("two", "2\n")].map((bytes) => linesOf(bytes))
   const [first, second] = [one!.next().value, two!.next().value]

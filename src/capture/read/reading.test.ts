@@ -162,7 +162,7 @@ describe("a file that grows by any bytes is kept as if it had been read once", (
   }, 240_000)
 })
 
-describe("a line that is not whole", () => {
+describe("an incomplete line", () => {
   test("waits for its end", async () => {
     const whole = said("u2", "the end is missing")
     kept.write(CLAUDE, said("u1", "one") + whole.slice(0, -1))
@@ -174,7 +174,7 @@ describe("a line that is not whole", () => {
     expect(await kept.source(CLAUDE)).toMatchObject({ lines: 2, unreadable: 0 })
   })
 
-  test("that was closed by the next writer is counted and stepped over", async () => {
+  test("that the next writer completed is counted and skipped", async () => {
     kept.write(CLAUDE, `${said("u1", "one")}{"type":"user","mess`)
     await kept.read()
     kept.append(CLAUDE, `\n${said("u2", "two")}`)
@@ -330,7 +330,7 @@ describe("Codex moves and rewrites its files", () => {
     expect(await counts()).toEqual({ turns: 3, prompts: 2 })
   })
 
-  test("compressed, inflated again and gone on with", async () => {
+  test("compressed, decompressed again and continued", async () => {
     const path = kept.write(CODEX, first)
     await kept.read()
     const [before, entry] = [await kept.rows(), await lastEntry()]
@@ -352,7 +352,7 @@ describe("Codex moves and rewrites its files", () => {
     expect(await live()).toEqual(["why is CI red", "a flaky test"])
   })
 
-  test("legacy migrated to pages: no turn twice, none lost, none taken back", async () => {
+  test("legacy migrated to pages: no turn is duplicated, lost or rewound", async () => {
     const told = (second: number, payload: object) => line({ timestamp: at(second), type: "event_msg", payload })
     kept.write(
       CODEX,
@@ -412,7 +412,7 @@ describe("Codex archives while nobody looks", () => {
   })
 })
 
-describe("Gemini CLI takes back and says again", () => {
+describe("Gemini CLI rewinds and repeats", () => {
   test("an old session that was moved into a log does not revive what was rewound in the log", async () => {
     const old = (...messages: string[]) =>
       JSON.stringify({ ...JSON.parse(begun), messages: messages.map((message) => JSON.parse(message)) })
@@ -441,7 +441,7 @@ describe("Gemini CLI takes back and says again", () => {
     expect(await counts()).toEqual({ turns: 2, prompts: 1 })
   })
 
-  test("a rewind supersedes, what comes after it lives, and the count is of what lives", async () => {
+  test("a rewind supersedes; later turns are live, and only live turns count", async () => {
     kept.write(GEMINI, begun + gemini("q1", "user", "go") + gemini("g1", "gemini", "no") + gemini("q2", "user", "so?"))
     await kept.read()
     kept.append(GEMINI, line({ $rewindTo: "g1" }) + gemini("g2", "gemini", "yes"))
@@ -451,7 +451,7 @@ describe("Gemini CLI takes back and says again", () => {
     expect(await counts()).toEqual({ turns: 2, prompts: 1 })
   })
 
-  test("a rewound message that is said again lives again, and is counted", async () => {
+  test("a rewound message that is repeated is live again, and counted", async () => {
     kept.write(GEMINI, begun + gemini("q1", "user", "go") + gemini("q2", "user", "on") + line({ $rewindTo: "q2" }))
     await kept.read()
     expect(await counts()).toEqual({ turns: 1, prompts: 1 })
@@ -527,7 +527,7 @@ describe("opencode's rows change in place", () => {
   })
 })
 
-describe("a file that is written anew each time", () => {
+describe("a file that is rewritten each time", () => {
   const FOLDER = ".cline/data/sessions/s1"
   const write = (...messages: [id: string, role: string, text: string][]) => {
     kept.write(`${FOLDER}/s1.json`, JSON.stringify({ version: 1, session_id: "s1", cwd: "/w/app", started_at: at(0) }))
@@ -535,7 +535,7 @@ describe("a file that is written anew each time", () => {
     kept.write(`${FOLDER}/s1.messages.json`, JSON.stringify({ version: 1, messages: content }))
   }
 
-  test("a message that is gone is superseded, and lives again when it is back", async () => {
+  test("a message that disappears is superseded, and live again when it returns", async () => {
     write(["a", "user", "one"], ["b", "assistant", "two"], ["c", "user", "three"])
     await kept.read()
     expect(await counts()).toEqual({ turns: 3, prompts: 2 })
@@ -550,7 +550,7 @@ describe("a file that is written anew each time", () => {
     expect(await counts()).toEqual({ turns: 3, prompts: 2 })
   })
 
-  test("half written, it is left for the next time, and nothing is taken back", async () => {
+  test("half written, it is read next time, and nothing is superseded", async () => {
     write(["a", "user", "one"])
     await kept.read()
     kept.write(`${FOLDER}/s1.messages.json`, '{"version":1,"mess')

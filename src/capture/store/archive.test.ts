@@ -40,7 +40,7 @@ const turn = (sessionId: string, nativeId: string, text = nativeId): Capture => 
 })
 const batch = (key: string, ...captures: Capture[]): Batch => ({ captures, source: source(key) })
 
-describe("batches that come together", () => {
+describe("concurrent batches", () => {
   const countingArchive = (rules: Partial<ArchiveRules> = {}) => {
     let transactions = 0
     const { store } = kept
@@ -59,7 +59,7 @@ describe("batches that come together", () => {
     return { archive, transactions: () => transactions }
   }
 
-  test("are kept with one commit, each with its own position", async () => {
+  test("share a commit, each with its own position", async () => {
     const { archive, transactions } = countingArchive()
     const keys = Array.from({ length: 40 }, (_, index) => `s${index}`)
     const answers = await Promise.all(keys.map((key) => archive.keep(batch(key, turn(key, "t")))))
@@ -69,7 +69,7 @@ describe("batches that come together", () => {
     expect(await kept.store.sources.looks()).toHaveLength(40)
   })
 
-  test("are not more than a call may wait behind", async () => {
+  test("are limited, so that calls do not wait long", async () => {
     const { archive, transactions } = countingArchive()
     const big = "x".repeat(600_000)
     await Promise.all([1, 2, 3, 4].map((n) => archive.keep(batch(`s${n}`, turn(`s${n}`, "t", big)))))
@@ -79,7 +79,7 @@ describe("batches that come together", () => {
     expect(transactions()).toBe(7)
   })
 
-  test("do not fail for each other", async () => {
+  test("do not fail together", async () => {
     const { archive } = countingArchive({
       redact: (text) => {
         if (text === "bad") throw new Failure("store_full", "no room")

@@ -77,13 +77,13 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe("importing", () => {
-  test("is over at once where there is nothing", async () => {
+  test("is done at once without sources", async () => {
     const capturing = start()
     await until(() => !capturing.progress().importing)
     expect(capturing.progress()).toMatchObject({ sourcesLeft: 0, sourcesDone: 0, platforms: [] })
   })
 
-  test("reads the newest first, and is over when all is read", async () => {
+  test("reads the newest first, and is done when everything is read", async () => {
     const order: string[] = []
     for (const n of [3, 1, 2]) kept.write(pathOf(n), said(n, "u", `of ${n}`.padEnd(2_000_000, " .")))
     const archive: Archive = {
@@ -99,7 +99,7 @@ describe("importing", () => {
     expect(capturing.progress()).toMatchObject({ sourcesLeft: 0, sourcesDone: 3, bytesLeft: 0, turns: 3 })
   })
 
-  test("of what was read before reads nothing and writes nothing", async () => {
+  test("of sources read before reads and writes nothing", async () => {
     for (const n of [1, 2]) kept.write(pathOf(n), said(n, "u", `of ${n}`))
     const first = start()
     await until(() => !first.progress().importing)
@@ -140,7 +140,7 @@ test("a database that was read in the middle of a commit is read again when the 
 describe("a source that cannot be read", () => {
   const BAD = ".gemini/tmp/app/chats/session-2026-08-01T10-00-9a1b0000.json"
 
-  test("is noted, stands in nobody's way, and is tried again although it has not changed", async () => {
+  test("is recorded, blocks no other, and is retried although unchanged", async () => {
     kept.write(BAD, "{")
     kept.write(pathOf(1), said(1, "u", "fine"))
     const capturing = start()
@@ -154,7 +154,7 @@ describe("a source that cannot be read", () => {
     expect(await kept.source(BAD)).toMatchObject({ trouble: expect.stringContaining("JSON"), inode: "" })
   }, 240_000)
 
-  test("because the store could not keep it is read at the next sweep, and not noted as read", async () => {
+  test("because the store failed is read at the next sweep, and not recorded as read", async () => {
     let isFull = true
     const archive: Archive = {
       ...kept.archive,
@@ -170,7 +170,7 @@ describe("a source that cannot be read", () => {
     expect((await kept.source(pathOf(1)))?.trouble).toBeNull()
   })
 
-  test("because the database was away is read when it is back: no reader is lost to it", async () => {
+  test("because the database was unavailable is read later, and no reader is lost", async () => {
     let isAway = false
     const sources = new Proxy(kept.store.sources, {
       get: (target, name) =>
@@ -197,7 +197,7 @@ describe("a source that cannot be read", () => {
   }, 240_000)
 })
 
-describe("in a thread of its own", () => {
+describe("in a reader thread", () => {
   test("reading is the same, and secrets do not leave the thread", async () => {
     const seen: string[] = []
     const archive: Archive = {
@@ -218,7 +218,7 @@ describe("in a thread of its own", () => {
     expect(troubles).toEqual([])
   }, 240_000)
 
-  test("a failure of the store arrives as what it is", async () => {
+  test("a failure of the store keeps its type", async () => {
     const archive: Archive = { ...kept.archive, keep: () => Promise.reject(new Failure("store_full", "no room")) }
     kept.write(pathOf(1), said(1, "u", "one"))
     const capturing = start({ archive, startReader: reader })
@@ -227,7 +227,7 @@ describe("in a thread of its own", () => {
     expect(new Set(troubles.map((trouble) => trouble.split(": ")[1]))).toEqual(new Set(["no room"]))
   }, 240_000)
 
-  test("a thread that dies is started again, and what it was reading is read by the next sweep", async () => {
+  test("a crashed thread is restarted, and the next sweep reads its sources", async () => {
     const threads: Worker[] = []
     let isDying = true
     const archive: Archive = {
@@ -270,7 +270,7 @@ describe("in a thread of its own", () => {
     expect(await texts()).toHaveLength(20_000)
   }, 240_000)
 
-  test("a file that is gone before its turn comes is no trouble", async () => {
+  test("a file deleted before it is read is no trouble", async () => {
     const path = kept.write(pathOf(1), said(1, "u", "one"))
     const archive: Archive = {
       ...kept.archive,

@@ -237,7 +237,7 @@ describe("the spool", () => {
     expect(names()).toEqual([])
   })
 
-  test("half-written files wait, and what is no event is kept aside", async () => {
+  test("half-written files wait, and invalid files are set aside", async () => {
     mkdirSync(join(dir, "spool"))
     writeFileSync(join(dir, "spool", ".1-1"), "throughline-hook 1\nplat")
     writeFileSync(join(dir, "spool", "2-1.hook"), "something else")
@@ -247,7 +247,7 @@ describe("the spool", () => {
     expect(names()).toEqual([".1-1", "2-1.hook.unreadable", "notes.txt"])
   })
 
-  test("is taken by itself as it fills", async () => {
+  test("is processed automatically", async () => {
     const stopping = new AbortController()
     const running = intake().run(stopping.signal)
     await spooled({ hook_event_name: "later", session_id: "s" }, at(NOW))

@@ -1,6 +1,5 @@
 import type { ArchiveRules, LineageKind } from "../../domain/capture.ts"
 import { type HookEvent, hookPayload, isCutHook, type SentHook } from "../../domain/hook.ts"
-import { newSessionId } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import type { Session } from "../../domain/session.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
@@ -11,6 +10,7 @@ import { makeMutex } from "../../lib/mutex.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { makeSpool, sweepSpool } from "../read/spool.ts"
 import type { Capturing } from "./capturing.ts"
+import { createSession } from "./known.ts"
 
 /** Stores agents' hooks under the sender's key, then acts on them. */
 export interface HookIntake {
@@ -182,23 +182,9 @@ async function ensure(
   nativeId: string,
   clock: Clock,
 ): Promise<Session> {
-  const found = await tx.sessions.byNative(sent.platform, nativeId)
-  if (found) return found
-  const { session, created } = await tx.sessions.create({
-    id: newSessionId(),
-    platform: sent.platform,
-    nativeId,
-    projectId: null,
-    title: "Untitled",
-    tags: [],
-    key: null,
-    createdAtMs: sent.atMs,
-  })
-  if (created)
-    await tx.journal.append([
-      { kind: "session.started", sessionId: session.id, atMs: clock.nowMs(), data: { platform: sent.platform } },
-    ])
-  return session
+  const { platform, atMs } = sent
+  const found = await tx.sessions.byNative(platform, nativeId)
+  return found ?? createSession(tx, { platform, nativeId, createdAtMs: atMs }, clock.nowMs())
 }
 
 interface RunPlace {

@@ -97,8 +97,8 @@ describe("of an excluded folder", () => {
   })
 })
 
-describe("prompts from a poorer source", () => {
-  test("are kept while there is nothing better, in whatever order the files are read", async () => {
+describe("prompts from a fallback source", () => {
+  test("are stored until a complete source is read, in any order", async () => {
     kept.write(HISTORY, typed("typed one", 1))
     await kept.read()
     expect(await live()).toEqual(["typed one"])
@@ -151,7 +151,7 @@ describe("the journal names every turn to which something happened:", () => {
     ])
   })
 
-  test("those rewound, and those of them that are said again", async () => {
+  test("those rewound, and those of them that are repeated", async () => {
     const source = `.gemini/tmp/app/chats/session-2026-08-16T08-00-9a1b.jsonl`
     const message = (id: string, second: number) =>
       line({ id, timestamp: at(second), type: "user", content: [{ text: `text of ${id}` }] })
@@ -187,7 +187,7 @@ describe("the journal names every turn to which something happened:", () => {
     expect(await followed()).toEqual(await isLive())
   })
 
-  test("those of a poorer source that better ones replace", async () => {
+  test("those of a fallback source that are replaced", async () => {
     kept.write(HISTORY, typed("typed one", 1))
     await kept.read()
     const { id } = (await session())!

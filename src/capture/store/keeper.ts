@@ -5,7 +5,7 @@ import {
   TITLE_SOURCES,
   type TurnCapture,
 } from "../../domain/capture.ts"
-import { newSessionId, type SessionId, withoutScope } from "../../domain/ids.ts"
+import { type SessionId, withoutScope } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import { inStrings, redactInside } from "../../domain/redact.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
@@ -14,7 +14,16 @@ import type { Clock } from "../../lib/clock.ts"
 import { defined } from "../../lib/defined.ts"
 import { cutText } from "../read/cut.ts"
 import type { Batch } from "./archive.ts"
-import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, nativeIdsOf, seenKey, seqsOf } from "./known.ts"
+import {
+  createSession,
+  EXCLUDED,
+  type Kept,
+  type KnownSession,
+  NOTHING_KEPT,
+  nativeIdsOf,
+  seenKey,
+  seqsOf,
+} from "./known.ts"
 import { type Lineage, makeLineage } from "./lineage.ts"
 import { forgottenOf, withoutLogged } from "./placement.ts"
 
@@ -83,7 +92,9 @@ export class Keeper {
     // An earlier reading excluded the session's folder, or the session would exist.
     if (!found && path === undefined && (this.#batch.source.skipped[EXCLUDED] ?? 0) > 0)
       return this.#leaveOut(nativeId, { byFolder: true })
-    const session = found ?? (await this.#create(platform, nativeId, this.#notLater(atMs ?? this.#firstTime(nativeId))))
+    const createdAtMs = this.#notLater(atMs ?? this.#firstTime(nativeId))
+    const about = { platform, nativeId, createdAtMs, ...defined({ origin: this.#batch.source.origin }) }
+    const session = found ?? (await createSession(this.#tx, about, this.#nowMs))
     // Not by its turn count, which excludes rewound turns.
     const isOld = found !== undefined
     const { origin = "agent" } = this.#batch.source
@@ -127,25 +138,6 @@ export class Keeper {
     return none
   }
 
-  async #create(platform: string, nativeId: string, atMs: number) {
-    const id = newSessionId()
-    const { session } = await this.#tx.sessions.create({
-      id,
-      platform,
-      nativeId,
-      projectId: null,
-      title: "Untitled",
-      tags: [],
-      key: null,
-      createdAtMs: atMs,
-      ...defined({ origin: this.#batch.source.origin }),
-    })
-    await this.#tx.journal.append([
-      { kind: "session.started", sessionId: session.id, atMs: this.#nowMs, data: { platform } },
-    ])
-    return session
-  }
-
   /** With excluded folders, a capture without a folder has to wait for the one that names it. */
   async #mustWait({ type: _, sessionId, ...facts }: SessionCapture): Promise<boolean> {
     const { platform } = this.#batch.source
@@ -173,25 +165,23 @@ export class Keeper {
     if (path !== undefined) session.projectPath = path
     const project = path === undefined ? undefined : this.#projects.get(path)
     const { title, model, gitBranch, agentVersion, startedAtMs, parent } = capture
-    await this.#tx.sessions.describe(session.id, {
-      ...(project ? { projectId: project.id } : {}),
-      ...(path === undefined ? {} : { projectPath: path }),
-      ...(title
-        ? {
-            title: {
-              text: oneLine(this.#redact(title.text, session)),
-              rank: TITLE_SOURCES.indexOf(title.from) + 1,
-              firstStands: title.from === "prompt",
-            },
-          }
-        : {}),
-      ...(model === undefined ? {} : { model: oneLine(model) }),
-      ...(gitBranch === undefined ? {} : { gitBranch: oneLine(this.#rules.redact(gitBranch, session.projectPath)) }),
-      ...(agentVersion === undefined ? {} : { agentVersion: oneLine(agentVersion) }),
-      // A future time was clamped at creation; clamping again would move it at each reading.
-      ...(startedAtMs === undefined || this.#isLater(startedAtMs) ? {} : { startedAtMs: this.#notLater(startedAtMs) }),
-      ...(parent?.kind === "subagent" ? { isSubagent: true } : {}),
+    // A future time was clamped at creation; clamping again would move it at each reading.
+    const isOwnTime = startedAtMs !== undefined && !this.#isLater(startedAtMs)
+    const facts = defined({
+      projectId: project?.id,
+      projectPath: path,
+      title: title && {
+        text: oneLine(this.#redact(title.text, session)),
+        rank: TITLE_SOURCES.indexOf(title.from) + 1,
+        firstStands: title.from === "prompt",
+      },
+      model: model && oneLine(model),
+      gitBranch: gitBranch && oneLine(this.#rules.redact(gitBranch, session.projectPath)),
+      agentVersion: agentVersion && oneLine(agentVersion),
+      startedAtMs: isOwnTime ? this.#notLater(startedAtMs) : undefined,
+      isSubagent: parent?.kind === "subagent" || undefined,
     })
+    await this.#tx.sessions.describe(session.id, facts)
     if (parent) await this.#lineage.parent(session.id, parent, this.#notLater(startedAtMs ?? this.#nowMs))
   }
 

@@ -1,4 +1,6 @@
-import type { SessionId } from "../../domain/ids.ts"
+import { newSessionId, type SessionId } from "../../domain/ids.ts"
+import type { NewSession, Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
 
 /** How many turns were stored, and how many captures were excluded. */
 export interface Kept {
@@ -42,6 +44,19 @@ export const NOTHING_KEPT = {
 
 export function seenKey(nativeSessionId: string, nativeTurnId: string): string {
   return `${nativeSessionId}\n${nativeTurnId}`
+}
+
+/** Creates a session that so far has only an id, with its journal entry. */
+export async function createSession(
+  tx: Store,
+  about: Pick<NewSession, "platform" | "nativeId" | "createdAtMs" | "origin">,
+  nowMs: number,
+): Promise<Session> {
+  const unnamed = { id: newSessionId(), projectId: null, title: "Untitled", tags: [], key: null }
+  const { session, created } = await tx.sessions.create({ ...unnamed, ...about })
+  const entry = { kind: "session.started", sessionId: session.id, atMs: nowMs, data: { platform: about.platform } }
+  if (created) await tx.journal.append([entry])
+  return session
 }
 
 export const seqsOf = (turns: readonly { seq: number }[]) => turns.map(({ seq }) => seq)

@@ -222,7 +222,7 @@ describe("what an agent logs through our own tool", () => {
 })
 
 describe("a folder that a person trusts", () => {
-  test("is vouched for with what was read and what is read later, until it is taken back", async () => {
+  test("is trusted for earlier and later readings, until it is distrusted", async () => {
     write(join(repo, LOG), said("before"))
     write(join(other, LOG), said("elsewhere"))
     await read()
@@ -263,7 +263,7 @@ describe("a folder that a person trusts", () => {
   })
 })
 
-test("what was kept before origins were known is placed at the next start, and goes on under its session", async () => {
+test("sources stored before origins existed get one at the next start, and continue their session", async () => {
   write(join(repo, LOG), said("old", "abc") + said("newer", "abc"))
   write(join(home, `.claude/projects/x/${SID}.jsonl`), claudeLine("the agent's own", other))
   await read()

@@ -9,7 +9,7 @@ const put = (queue: SourceQueue, path: string, mtimeMs: number, live = false, si
 const never = new AbortController().signal
 const take = async (queue: SourceQueue, liveOnly = false) => (await queue.take(never, { liveOnly }))!
 
-test("what lives comes first, then the newest", async () => {
+test("live sources come first, then the newest", async () => {
   const queue = makeQueue()
   for (const [path, time] of [
     ["old", 1],
@@ -26,7 +26,7 @@ test("what lives comes first, then the newest", async () => {
   expect(queue.left()).toEqual({ sourcesLeft: 0, bytesLeft: 0 })
 })
 
-test("one that changes while it is read is read again afterwards, and by nobody meanwhile", async () => {
+test("a source that changes while it is read is read again afterwards, not concurrently", async () => {
   const queue = makeQueue()
   put(queue, "a", 1)
   const first = await take(queue)
@@ -47,7 +47,7 @@ test("one that changes while it is read is read again afterwards, and by nobody 
   await empty
 })
 
-test("an old one that comes to life is taken before the others, once", async () => {
+test("an old source that becomes live is read before the others, once", async () => {
   const queue = makeQueue()
   put(queue, "a", 9)
   put(queue, "b", 1)
@@ -60,7 +60,7 @@ test("an old one that comes to life is taken before the others, once", async () 
   await queue.whenEmpty()
 })
 
-test("big old ones wait until there is room; what lives does not", async () => {
+test("big old sources wait for memory; live ones do not", async () => {
   const queue = makeQueue()
   for (let i = 0; i < 6; i++) put(queue, `big${i}`, 9 - i, false, 50_000_000)
   const reading = []
@@ -77,7 +77,7 @@ test("big old ones wait until there is room; what lives does not", async () => {
   expect((await last).found.path).toBe("big5")
 })
 
-test("a reader of what lives leaves the old alone, and all stop waiting at the signal", async () => {
+test("a reader of live sources skips old ones, and all stop when aborted", async () => {
   const queue = makeQueue()
   put(queue, "old", 1)
   const stopping = new AbortController()

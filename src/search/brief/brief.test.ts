@@ -100,11 +100,11 @@ describe("a brief says", () => {
     )
   })
 
-  test("what the goal was: the first prompt that is one", async () => {
+  test("the goal: the first prompt that sets a task", async () => {
     expect(under((await make()).brief, "Goal")).toMatch(/^Make the retry queue survive a restart of the machine\./)
   })
 
-  test("what was decided, in the newest form, also in earlier sessions", async () => {
+  test("decisions in their newest form, including those of earlier sessions", async () => {
     const decisions = under((await make()).brief, "Decisions")
     expect(decisions).toContain("- 2026-08-01: Let's go with PostgreSQL for the queue instead of Redis.")
     expect(decisions).toContain("I decided to write each message to disk first, because memory is lost.")
@@ -112,11 +112,11 @@ describe("a brief says", () => {
     expect(decisions).not.toContain("Redis for the queue")
   })
 
-  test("which files were changed, not those where it failed", async () => {
+  test("changed files, without failed changes", async () => {
     expect(under((await make()).brief, "Files touched")).toBe("- src/new.ts\n- src/queue.ts (2 times)")
   })
 
-  test("what was left open", async () => {
+  test("open ends", async () => {
     expect(under((await make()).brief, "Open ends").split("\n")).toEqual([
       "- Not answered: Now add a limit of 湖 to it.",
       "- To do: write tests",
@@ -127,25 +127,25 @@ describe("a brief says", () => {
     ])
   })
 
-  test("what was said last, and which sessions came before", async () => {
+  test("the last exchange, and earlier sessions", async () => {
     const { brief, exchanges } = await make()
     expect(under(brief, "Last exchange")).toBe("**User** (2026-08-01 10:00): Now add a limit of 湖 to it.")
     expect(under(brief, "Earlier sessions")).toBe(`- 2026-07-23 10:00 "Lake depth" (Codex, ${older.id.slice(0, 8)})`)
     expect(exchanges[0]).toMatchObject({ sessionId: main.id, user: "Now add a limit of 湖 to it." })
   })
 
-  test("the state of the task where there is one", async () => {
+  test("the task state, if there is one", async () => {
     expect(under((await make({ taskState: "step 3 of 5" })).brief, "Task state")).toBe("step 3 of 5")
     expect((await make()).brief).not.toContain("Task state")
   })
 
-  test("without a query, what came before the last exchange", async () => {
+  test("without a query, the exchanges before the last one", async () => {
     const { brief, exchanges } = await make()
     expect(under(brief, "Before that")).toMatch(/^\*\*User\*\* .*: Let's go with PostgreSQL/)
     expect(exchanges.length).toBeGreaterThan(1)
   })
 
-  test("with a query, what it finds in the project", async () => {
+  test("with a query, its hits in the project", async () => {
     asked = []
     const [first] = await store.turns.outline(older.id)
     answers = [{ exchange: first!.seq, sessionId: older.id, score: 1 }]
@@ -159,19 +159,19 @@ describe("a brief says", () => {
     })
   })
 
-  test("of another session when that is asked for, or when the newest one asks", async () => {
+  test("about another session on request, or when the newest one asks", async () => {
     expect((await make({ session: older })).brief).toContain('# Where "Lake depth" stood')
     expect((await make({ except: [main.id] })).session.id).toBe(older.id)
   })
 
-  test("nothing of a project in which nothing was said", async () => {
+  test("nothing about a project without turns", async () => {
     const empty = (await store.projects.ensure("file:///w/empty", START)).id
     expect(await briefs.make({ projectId: empty, maxTokens: 500 })).toBeUndefined()
     expect(await briefs.pointer({ projectId: empty, maxTokens: 500 })).toBeUndefined()
   })
 })
 
-test("thoughts count as what was decided", async () => {
+test("thoughts count as decisions", async () => {
   const thinking = (await store.projects.ensure("file:///w/thinking", START)).id
   const session = await keepConversation(store, { platform: "throughline", projectId: thinking, startMs: START }, [])
   await store.transaction((tx) =>
@@ -193,7 +193,7 @@ test("thoughts count as what was decided", async () => {
   expect((await make({ projectId: thinking })).brief).toContain("- 2026-08-01: We should go with a trie.")
 })
 
-test("a compaction's summary is told with the goal", async () => {
+test("a compaction's summary is part of the goal", async () => {
   const compacted = await keepConversation(store, { projectId: null, startMs: START }, [
     ["prompt", "Count all the stones in the lake."],
     ["summary", "Seven stones are counted so far."],
@@ -205,7 +205,7 @@ test("a compaction's summary is told with the goal", async () => {
   )
 })
 
-describe("a brief keeps within its budget in real tokens", () => {
+describe("a brief stays within its budget of tokens", () => {
   let huge: Session
   let hugeProject: ProjectId
   const TEXTS = {
@@ -250,14 +250,14 @@ describe("a brief keeps within its budget in real tokens", () => {
     )
   })
 
-  test("and of a few tokens makes the goal the most", async () => {
+  test("and spends most of a small budget on the goal", async () => {
     const { brief } = await make({ maxTokens: 50 })
     expect(brief).toMatch(
       /^# Where "Retry queue" stood\n\n## Goal\nMake the retry queue survive a restart of the machine\.\n/,
     )
   })
 
-  test("and says of what is cut how much is missing", async () => {
+  test("and notes how much was cut", async () => {
     const { brief } = await make({ projectId: hugeProject })
     expect(brief).toMatch(/…\[\d{3,} more characters\]/)
   })
@@ -269,7 +269,7 @@ describe("a brief keeps within its budget in real tokens", () => {
 })
 
 describe("a pointer", () => {
-  test("says what there is and how to get it, in three lines", async () => {
+  test("says what to resume and how, in three lines", async () => {
     const { text, tokensUsed } = (await briefs.pointer({ projectId, maxTokens: 200 }))!
     expect(text.split("\n")).toEqual([
       'The last session of this project was "Retry queue" (Claude Code, 2026-08-01 10:00 UTC, 4 prompts).',
@@ -279,13 +279,13 @@ describe("a pointer", () => {
     expect(tokensUsed).toBe(countTokens(text))
   })
 
-  test("gives up lines before it takes more than it may", async () => {
+  test("drops lines rather than exceed its budget", async () => {
     expect((await briefs.pointer({ projectId, maxTokens: 60 }))!.text.split("\n").length).toBeLessThan(3)
     expect(await briefs.pointer({ projectId, maxTokens: 5 })).toBeUndefined()
   })
 })
 
-test("what an agent's program wrote around a summary is no goal, decision or prompt, also where it was kept before", async () => {
+test("boilerplate around a summary is no goal, decision or prompt, even in older turns", async () => {
   const WRITTEN = `This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.
 
 The parser is rewritten; its tests are still red.

@@ -32,7 +32,7 @@ describe("these do not", () => {
   })
 })
 
-describe("of two about the same thing the newer one stands", () => {
+describe("a newer decision replaces an older one on the same subject", () => {
   test.each([
     ["We'll use Redis for the queue.", "Let's go with PostgreSQL for the queue."],
     ["Let's use tabs.", "Use spaces instead of tabs."],
@@ -42,12 +42,12 @@ describe("of two about the same thing the newer one stands", () => {
     expect(decided(newer, older)).toEqual([older])
   })
 
-  test("but not of two about different things", () => {
+  test("but not one on another subject", () => {
     expect(decided("We'll use Redis for the cache.", "Let's go with vitest in the journeys.")).toHaveLength(2)
   })
 })
 
-test("what a person says counts more than what an agent says in passing", () => {
+test("a person's decision weighs more than an agent's remark", () => {
   const statements: Statement[] = [
     { text: "Let's use the long way.", atMs: 1, by: "person" },
     { text: "I will use the grep tool.", atMs: 2, by: "agent" },

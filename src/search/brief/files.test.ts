@@ -43,7 +43,7 @@ describe("no file is touched by", () => {
   })
 })
 
-test("the file that was touched last comes first, and once", () => {
+test("the file touched last comes first, and once", () => {
   const edit = (path: string) => call("Edit", { file_path: path })
   expect(filesTouched([edit("/w/app/a"), edit("/b"), edit("/w/app/a")], new Set(), "/w/app")).toMatchObject([
     { path: "a", times: 2 },

@@ -18,16 +18,14 @@ interface Begun {
 /** Starts without context; resumed sessions have theirs. */
 const BLIND_STARTS = new Set(["startup", "clear", "compact"])
 
-export function makeBriefContext({
-  store,
-  briefs,
-  settings: { onStart, maxTokens },
-}: {
+interface Deps {
   store: Store
   briefs: Briefs
   settings: BriefContextSettings
-}): (begun: Begun) => Promise<string | undefined> {
-  return async ({ platform, event, project }) => {
+}
+
+export function makeBriefContext({ store, briefs, settings: { onStart, maxTokens } }: Deps) {
+  return async ({ platform, event, project }: Begun): Promise<string | undefined> => {
     if (onStart === "off" || event.start === undefined || !BLIND_STARTS.has(event.start)) return undefined
     const own = event.sessionId === undefined ? undefined : await store.sessions.byNative(platform, event.sessionId)
     // A compaction loses the session's own past, so the brief is about the session itself.

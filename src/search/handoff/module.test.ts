@@ -54,7 +54,7 @@ const handOff = async (session: Session, maxTokens?: number) => {
 }
 
 describe("a conversation that fits", () => {
-  test("goes over whole, with what was done as notes", async () => {
+  test("is handed off in full, with tool calls as notes", async () => {
     const session = await keep([
       ["prompt", "Is the test green?"],
       ["reply", "I run it."],
@@ -78,7 +78,7 @@ describe("a conversation that fits", () => {
     expect(statSync(path!).mode & 0o777).toBe(0o600)
   })
 
-  test("says of a summary that it is one, and none of the agent's words", async () => {
+  test("marks a summary as such, and not as the agent's own words", async () => {
     const session = await keep([
       ["prompt", "Rewrite the parser."],
       ["reply", "I begin."],
@@ -103,7 +103,7 @@ describe("a conversation that fits", () => {
     expect(new Set(paths).size).toBe(2)
   })
 
-  test("brings what it was handed itself, but not what was said there afterwards", async () => {
+  test("includes what it was handed itself, but no later turns of that session", async () => {
     const first = await keep([
       ["prompt", "Said before."],
       ["reply", "Answered before."],
@@ -164,7 +164,7 @@ describe("a conversation that is too long", () => {
   })
 })
 
-describe("an agent that must be told by a prompt", () => {
+describe("an agent that gets a prompt", () => {
   test("gets a brief in a file that only its owner reads, within the budget", async () => {
     const session = await keep([["prompt", `How deep is it? ${"Tell me. ".repeat(5000)}`]])
     const made = await module.create({ session, to: "opencode", maxTokens: 1000 })
@@ -182,7 +182,7 @@ describe("an agent that must be told by a prompt", () => {
     expect(readFileSync(made.promptFile!, "utf8")).toContain("How deep is it?")
   })
 
-  test("of what is forgotten no prompt is left", async () => {
+  test("after a forget no prompt is left", async () => {
     const session = await keep([["prompt", "A secret."]])
     await module.create({ session, to: "cursor" })
     expect(readdirSync(join(dir, "prompts")).length).toBeGreaterThan(0)
@@ -192,7 +192,7 @@ describe("an agent that must be told by a prompt", () => {
   })
 })
 
-test("what cannot be handed over is refused by name", async () => {
+test("a handoff that is impossible is refused with its reason", async () => {
   const empty = await keep([])
   await expect(handOff(empty)).rejects.toMatchObject({ code: "bad_input", message: /Nothing was said/ })
   const nowhere = await keep([["prompt", "Hello there."]], {})

@@ -49,7 +49,7 @@ const texts = (hits: SearchHit[]) => hits.map(({ session, kind }) => `${session.
 const found = async (query: string, request = {}) => texts(await recall.search(query, request))
 
 describe(proves("search.by-words"), () => {
-  test("words are found in any order, case and form, and in what was answered", async () => {
+  test("words are found in any order, case and form, in prompts and replies", async () => {
     expect((await found("QUEUE redis retries"))[0]).toBe("queue prompt")
     expect((await found("acknowledging handled messages"))[0]).toBe("queue reply")
   })
@@ -60,7 +60,7 @@ describe(proves("search.by-words"), () => {
     expect((await found("people queue"))[0]).toMatch(/^users/)
   })
 
-  test("what was said counts for more than what a tool printed", async () => {
+  test("conversation weighs more than tool output", async () => {
     expect((await found("zebra")).map((hit) => hit.split(" ")[0])).toEqual(["users", "queue"])
   })
 
@@ -68,12 +68,12 @@ describe(proves("search.by-words"), () => {
     expect((await found("which database decided"))[0]).toMatch(/^old/)
   })
 
-  test("text without spaces is found by any part of it", async () => {
+  test("text in an unspaced script is found by any part of it", async () => {
     expect(await found("连接池")).toEqual(["chinese prompt"])
     expect(await found("重启")).toEqual(["chinese prompt"])
   })
 
-  test("thoughts are found beside what was said", async () => {
+  test("thoughts are found beside turns", async () => {
     const [hit] = await recall.search("giraffe")
     expect(hit).toMatchObject({ kind: "thought", thought: { number: 1, branchId: null }, user: "", ai: "" })
   })
@@ -86,12 +86,12 @@ describe("the query", () => {
     expect(await found('"retry queue" redis')).toEqual(["queue prompt"])
   })
 
-  test("a star takes every ending", async () => {
+  test("a star matches any ending", async () => {
     expect((await found("giraf*"))[0]).toBe("thinking thought")
     expect(await found("giraf")).toEqual([])
   })
 
-  test("a minus leaves out the whole exchange, a word or a phrase", async () => {
+  test("a minus excludes the whole exchange, by a word or a phrase", async () => {
     expect(await found("queue -redis -people")).toEqual(["queue prompt"])
     expect(await found("queue -consumer -backoff -people")).toEqual([])
     expect((await found('queue -"retry list"')).length).toBe(2)
@@ -113,13 +113,13 @@ describe("the query", () => {
     await expect(recall.search(query)).resolves.toBeInstanceOf(Array)
   })
 
-  test("without a word there is nothing to find, and the answer says so", async () => {
+  test("a query without words finds nothing and says so", async () => {
     const { hits, notes } = await recall.core.search({ query: ' ?! " ', limit: 10 })
     expect(hits).toEqual([])
     expect(notes.join()).toContain("no word")
   })
 
-  test("of stop words alone is searched for all the same", async () => {
+  test("of stop words only is searched all the same", async () => {
     expect((await found("where is")).length).toBeGreaterThan(0)
   })
 
@@ -146,7 +146,7 @@ describe("filters", () => {
     expect(await found("queue", { projectId: other.id, platform: "claude-code" })).toEqual([])
   })
 
-  test("who said it", async () => {
+  test("the role", async () => {
     expect(new Set(await found("zebra", { kinds: ["tool_result"] }))).toEqual(new Set(["queue tool_result"]))
     expect(await found("zebra", { kinds: ["prompt"] })).toEqual([])
   })
@@ -156,7 +156,7 @@ describe("filters", () => {
     expect(await found("database", { untilMs: NOW_MS - 30 * DAY_MS })).toEqual(["old prompt"])
   })
 
-  test("no more than asked for", async () => {
+  test("at most the limit", async () => {
     expect(await found("queue", { limit: 1 })).toHaveLength(1)
   })
 
@@ -172,12 +172,12 @@ describe("filters", () => {
 })
 
 describe("ranking", () => {
-  test("a time that is named lifts what was said then", async () => {
+  test("a time named in the query boosts hits from then", async () => {
     const year = new Date(NOW_MS - 400 * DAY_MS).getUTCFullYear()
     expect((await found(`we use queue in ${year}`))[0]).toMatch(/^old/)
   })
 
-  test("newer ones count for more on request only", async () => {
+  test("newer hits are boosted on request only", async () => {
     const one = await recall.session("one")
     await recall.say(one, ["prompt", "walrus walrus walrus bread", { atMs: NOW_MS - 300 * DAY_MS }])
     const two = await recall.session("two")
@@ -191,13 +191,13 @@ describe("ranking", () => {
     expect((await found("walrus", { recent: true }))[0]).toBe("two prompt")
   })
 
-  test("single turns are found as such, with their neighbours behind them", async () => {
+  test("single turns are found, followed by their neighbours", async () => {
     const hits = await found("which database do we use", { unit: "turn" })
     expect(hits.slice(0, 2).sort()).toEqual(["old prompt", "old reply"])
   })
 })
 
-test("what a fork has copied from its original is found once", async () => {
+test("a turn that a fork copied is found once", async () => {
   const copied = ["prompt", "the albatross question", { atMs: NOW_MS - 5 * DAY_MS }] as const
   for (const name of ["original", "fork"]) await recall.say(await recall.session(name), copied)
   await recall.settle()
@@ -206,7 +206,7 @@ test("what a fork has copied from its original is found once", async () => {
 })
 
 describe("a hit", () => {
-  test("shows the place that fits, marked, and the exchange around it", async () => {
+  test("shows the highlighted match and its exchange", async () => {
     const [hit] = await recall.search("thirty backoff")
     expect(hit).toMatchObject({ kind: "reply", user: "Now also wait in a retry list before the queue" })
     const { text, marks } = hit!.snippet

@@ -54,7 +54,7 @@ test("long output of a tool keeps its beginning and its end", () => {
   expect(length).toBeLessThan((16 * 1024 * WEIGHTS.tool_result) / 7 + 1)
 })
 
-test("no word is torn where a text is cut", () => {
+test("a cut never splits a word", () => {
   const { words } = weigh("tool_result", "elephants ".repeat(100_000))
   expect([...words.keys()]).toEqual(["eleph"])
   expect([...weigh("prompt", "elephants ".repeat(100_000)).words.keys()]).toEqual(["eleph"])

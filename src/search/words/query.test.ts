@@ -19,7 +19,7 @@ function bag(query: string): string {
     .join(" ")
 }
 
-test("stop words count for little beside others", () => {
+test("stop words weigh little beside others", () => {
   expect(parse("the retries").words).toEqual([
     { word: "retri", weight: 1, isPrefix: false },
     { word: "the", weight: 0.3, isPrefix: false, isStop: true },
@@ -88,7 +88,7 @@ test.each([
   expect(parse(query).phrases.map(({ text }) => text)).toEqual(expected)
 })
 
-test("what is excluded is not looked for", () => {
+test("excluded terms are not searched", () => {
   const query = parse('parser -lexers -"hand written" -src/user.ts -getUserById well-known')
   expect(query.excluded).toEqual([
     { text: "lexers", words: ["lexer"] },
@@ -115,7 +115,7 @@ test("a query that only speaks of stop words is not empty", () => {
   expect(parse("the").isEmpty).toBe(false)
 })
 
-test("too much is cut, and said", () => {
+test("oversized queries are cut, with a note", () => {
   const words = parse(Array.from({ length: 500 }, (_, i) => `word${String.fromCharCode(97 + (i % 26))}x${i}`).join(" "))
   expect(words.words).toHaveLength(64)
   expect(words.notes).toEqual(["the query was cut to 64 words"])
@@ -138,7 +138,7 @@ test("dates are times, and words all the same", () => {
   expect(parse('"7 May 2023" retry').time).toBeUndefined()
 })
 
-test("every word of a document is found by asking for it", () => {
+test("every word of a document is found by a query for it", () => {
   const random = makeRandom(3)
   for (let round = 0; round < 500; round++) {
     const text = anyText(random).replaceAll(/["“”„*\p{Cc}`]|^-|(?<=\s)-/gu, " ")

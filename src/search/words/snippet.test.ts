@@ -76,23 +76,23 @@ test.each([
   expect(marked(text, "needle")).toBe(expected)
 })
 
-test("shows where most of the words stand together, and a phrase before that", () => {
+test("shows the place with most of the words, or a phrase first", () => {
   const text = `alpha ${FILLER.repeat(20)} alpha beta gamma ${FILLER.repeat(20)} max retries ${FILLER.repeat(20)}`
   expect(marked(text, "alpha beta gamma")).toMatch(/^….*\[alpha\] \[beta\] \[gamma\] .*…$/)
   expect(marked(text, 'alpha beta gamma "max retries"')).toMatch(/^….*\[max retries\] .*…$/)
 })
 
-test("a tool's call is shown as a person reads it, with its marks", () => {
+test("a tool call is shown in readable form, with highlights", () => {
   const call = JSON.stringify({ description: "Runs the tests", command: 'npm test -- "cart"\n' })
   expect(marked(call, "cart tests")).toBe('npm [test] -- "[cart]" · description: Runs the [tests]')
   expect(marked(`{ ${call}`, "cart")).toContain('{"description"')
 })
 
-test("of equal places, the first", () => {
+test("the first of equal places", () => {
   expect(marked(`${FILLER.repeat(5)} needle one ${FILLER.repeat(5)} needle two`, "needle")).toContain("[needle] one")
 })
 
-test("cuts between words, and says so", () => {
+test("cuts between words, with an ellipsis", () => {
   const snippet = snippetOf(`${FILLER.repeat(20)} needle ${FILLER.repeat(20)}`, parseQuery("needle", 0), 60)
   for (const word of snippet.text.replaceAll("…", "").split(" ")) expect(`${FILLER} needle`.split(" ")).toContain(word)
   expect(snippet.text).toMatch(/^….*…$/)

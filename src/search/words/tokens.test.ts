@@ -51,7 +51,7 @@ describe("the words of", () => {
   })
 })
 
-test("base64 brings nothing into the dictionary, whatever holds it together", () => {
+test("base64 adds nothing to the dictionary, whatever joins it", () => {
   const random = makeRandom(7)
   for (const alphabet of [
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
