@@ -212,7 +212,7 @@ const admitted = z.looseObject({
   digest: z.string(),
 })
 export type AdmittedUpdate = z.infer<typeof admitted>
-export const admittedOf = payloadReader(admitted)
+export const admittedOf = payloadReader<AdmittedUpdate>(admitted)
 
 /** A code that pairs a person: for everything, or for one team. */
-export const codeOf = payloadReader(z.looseObject({ team: z.string().exactOptional() }))
+export const codeOf = payloadReader<{ team?: string }>(z.looseObject({ team: z.string().exactOptional() }))

@@ -1,7 +1,9 @@
+import * as z from "zod"
 import type { Client } from "./clients.ts"
 import type { Delivery } from "./delivery.ts"
 import type { SessionId } from "./ids.ts"
 import type { MessageOrigin } from "./outgoing.ts"
+import { payloadReader } from "./payload.ts"
 
 /** Something that is to be said to an agent: a delivery on this channel, in the lane of whom it is for. */
 export const AGENT_CHANNEL = "agent"
@@ -84,10 +86,35 @@ export function comesBefore(one: Delivery, other: Delivery): boolean {
   return first === second ? one.seq < other.seq : first! < second!
 }
 
-export const messageOf = (delivery: Pick<Delivery, "payload">) => delivery.payload as MessagePayload
+const content = {
+  text: z.string(),
+  priority: z.enum(PRIORITIES),
+  sender: z.looseObject({ kind: z.enum(["owner", "agent", "client"]), name: z.string() }),
+  isCommand: z.boolean().exactOptional(),
+  origin: z.looseObject({ channel: z.string(), chatId: z.string(), messageId: z.number() }).exactOptional(),
+}
+export const messageOf = payloadReader<MessagePayload>(
+  z.union([z.looseObject({ team: z.string(), ...content }), z.looseObject({ sessionId: z.string(), ...content })]),
+)
+
+/** The text of a message, a question or a notice. */
+export const wordsIn = payloadReader<{ text: string }>(z.looseObject({ text: z.string() }))
+
+/** Stands in the row of a message that could not be read, so that everything that lists it still works. */
+export const unreadableMessage = ({ lane, payload: { text } }: Pick<Delivery, "lane" | "payload">): MessagePayload => ({
+  ...(addressOfLane(lane) ?? { team: lane }),
+  ...{ text: typeof text === "string" ? text : "", priority: "normal", sender: { kind: "client", name: "unknown" } },
+})
+
+const address = payloadReader<Address>(
+  z.union([z.looseObject({ team: z.string() }), z.looseObject({ sessionId: z.string() })]),
+)
+/** Undefined where it cannot be read. */
+export const knownAddressOf = (delivery: Pick<Delivery, "payload">): Address | undefined =>
+  address.misfit(delivery) === undefined ? addressOf(delivery) : undefined
 
 export function addressOf(delivery: Pick<Delivery, "payload">): Address {
-  const { team, sessionId } = messageOf(delivery)
+  const { team, sessionId } = address(delivery)
   return team === undefined ? { sessionId } : { team }
 }
 

@@ -69,7 +69,21 @@ export type IfOpen = (typeof IF_OPEN)[number]
 export const CONTROLS = ["cancel", "wake", "sleep", "compact", "fork", "archive", "reset"] as const
 export type Control = (typeof CONTROLS)[number]
 
-export const askOf = ({ payload }: { payload: Record<string, unknown> }) => payload as AskPayload
+const teams = { fromTeam: z.string().nullable(), toTeam: z.string() }
+export const askOf = payloadReader<AskPayload>(
+  z.looseObject({ ...teams, pairId: z.string(), text: z.string(), sender: z.string(), threadId: z.string() }),
+)
+
+/** Who asks or tells whom: what questions and notices have in common. */
+export const teamsOfPayload = payloadReader<Pick<AskPayload, "fromTeam" | "toTeam"> & { pairId?: string }>(
+  z.looseObject({ ...teams, pairId: z.string().exactOptional() }),
+)
+
+/** Stands in the row of a question that could not be read, so that everything that lists it still works. */
+export const unreadableAsk = ({ lane }: { lane: string }): AskPayload => ({
+  ...{ pairId: lane.slice(pairLane("").length), text: "", sender: "unknown", fromTeam: null, toTeam: "unknown" },
+  ...{ threadId: MAIN_THREAD, chain: [], isOwners: false, ifOpen: "wait" },
+})
 
 /** Who asks whom, in words: what its agent asks of a person carries this name. */
 export function askerOf({
@@ -86,14 +100,9 @@ export function askerOf({
 export const NOTICE_CHANNEL = "notice"
 export const noticeLane = (team: string) => `notice:${team}`
 
-const noticePayload = z.looseObject({
-  text: z.string(),
-  sender: z.string(),
-  fromTeam: z.string().nullable(),
-  toTeam: z.string(),
-})
+const noticePayload = z.looseObject({ ...teams, text: z.string(), sender: z.string() })
 export type NoticePayload = z.infer<typeof noticePayload>
-export const noticeOf = payloadReader(noticePayload)
+export const noticeOf = payloadReader<NoticePayload>(noticePayload)
 
 /** How it was answered. The words stand in the archive too; here they wait for who asked. */
 export interface Answer {

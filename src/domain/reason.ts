@@ -77,6 +77,7 @@ export const REASONS = {
   refused: (words: string) => words,
   agent_said: (words: string) => words,
   failed: (words: string) => words,
+  unreadable: (where: string) => `its stored content is damaged at ${where}; send it again`,
   session_closed_early: () => "the session ended mid-turn",
   lost_by_agent: () => "the agent no longer has it",
   expired: () => "it expired before it could be delivered",

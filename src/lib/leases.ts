@@ -1,8 +1,9 @@
 import type { AttemptRoute, Delivery } from "../domain/delivery.ts"
 import { newKey } from "../domain/ids.ts"
+import { because } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Clock } from "./clock.ts"
-import { expire, type Settled } from "./transitions.ts"
+import { expire, type Settled, stateEntry } from "./transitions.ts"
 
 /** The deliveries of one channel that this process holds: leased, renewed, and given back or settled. */
 export interface Leases {
@@ -39,6 +40,8 @@ export interface LeasesDeps {
   channel: string
   /** Channels on which this process reports what expires. */
   expires?: readonly string[]
+  /** A row that does not fit is failed instead of leased, so that its lane moves on; the placeholder replaces its payload. */
+  payload?: { misfit(delivery: Delivery): string | undefined; placeholder(delivery: Delivery): Record<string, unknown> }
   /** Shared by every process of this data directory, one at a time. */
   ownerPrefix: string
   owner?: string
@@ -50,12 +53,27 @@ export const LEASE_MS = 30_000
 const RELAXED = { durability: "relaxed" } as const
 
 export function makeLeases({ store, clock, host, channel, expires = [], ownerPrefix, ...deps }: LeasesDeps): Leases {
-  const { owner = ownerPrefix + newKey(), leaseMs = LEASE_MS } = deps
+  const { owner = ownerPrefix + newKey(), leaseMs = LEASE_MS, payload } = deps
   const held = new Map<number, Delivery>()
   const request = (limit: number) => ({ owner, host, leaseMs, limit, channels: [channel] })
   const hold = (found: Delivery[]) => {
     for (const delivery of found) held.set(delivery.seq, delivery)
     return found
+  }
+  const readable = async (tx: Store, found: Delivery[], nowMs: number) => {
+    const { fit = [], unfit = [] } = Object.groupBy(found, (one) =>
+      payload?.misfit(one) === undefined ? "fit" : "unfit",
+    )
+    for (const one of unfit) {
+      const reason = because("unreadable", payload!.misfit(one)!)
+      const replaced = { ...one, payload: payload!.placeholder(one) }
+      await tx.deliveries.rewrite(one.seq, replaced.payload)
+      // What was begun may have arrived.
+      const state = one.attemptStartedAtMs === null ? "failed" : "uncertain"
+      if (!(await tx.deliveries.settle(one.seq, owner, state, reason.words, nowMs))) continue
+      if (expires.includes(channel)) await tx.journal.append([stateEntry(replaced, state, nowMs, reason)])
+    }
+    return fit
   }
 
   return {
@@ -69,11 +87,16 @@ export function makeLeases({ store, clock, host, channel, expires = [], ownerPre
       return hold(
         await store.transaction(async (tx) => {
           for (const one of expires) await expire(tx, one, nowMs)
-          return tx.deliveries.lease({ ...request(limit), ...lanes }, nowMs)
+          return readable(tx, await tx.deliveries.lease({ ...request(limit), ...lanes }, nowMs), nowMs)
         }, RELAXED),
       )
     },
-    takeCutOff: async (limit) => hold(await store.deliveries.cutOff(request(limit), clock.nowMs())),
+    async takeCutOff(limit) {
+      const nowMs = clock.nowMs()
+      return hold(
+        await store.transaction(async (tx) => readable(tx, await tx.deliveries.cutOff(request(limit), nowMs), nowMs)),
+      )
+    },
     async begin(delivery, { route, also } = {}) {
       const nowMs = clock.nowMs()
       const isOurs = await store.transaction(async (tx) => {

@@ -1,8 +1,8 @@
 import type { Delivery, DeliveryState, NewDelivery } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import type { NewJournalEntry } from "../domain/journal.ts"
-import { AGENT_CHANNEL, addressOf } from "../domain/message.ts"
-import { askOf } from "../domain/pair.ts"
+import { AGENT_CHANNEL, knownAddressOf } from "../domain/message.ts"
+import { teamsOfPayload } from "../domain/pair.ts"
 import { because, type Reason, wordsOf } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 
@@ -46,11 +46,13 @@ export function stateEntry(
 }
 
 function aboutOf(delivery: Stated): { sessionId: string | null; about: Record<string, unknown> } {
+  // Expiring a row that cannot be read must not stop the others.
   if (delivery.channel === AGENT_CHANNEL) {
-    const { team, sessionId = null } = addressOf(delivery)
+    const { team, sessionId = null } = knownAddressOf(delivery) ?? {}
     return { sessionId: delivery.sessionId ?? sessionId, about: team === undefined ? { sessionId } : { team } }
   }
-  const { pairId, fromTeam, toTeam } = askOf(delivery)
+  if (teamsOfPayload.misfit(delivery) !== undefined) return { sessionId: null, about: {} }
+  const { pairId, fromTeam, toTeam } = teamsOfPayload(delivery)
   return { sessionId: null, about: { ...(pairId === undefined ? {} : { pair: pairId }), from: fromTeam, to: toTeam } }
 }
 

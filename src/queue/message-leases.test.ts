@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { Delivery, NewDelivery } from "../domain/delivery.ts"
 import { newSessionId, type SessionId } from "../domain/ids.ts"
 import type { LiveAgent } from "../domain/live.ts"
-import { AGENT_CHANNEL, laneOf } from "../domain/message.ts"
+import { AGENT_CHANNEL, laneOf, messageOf } from "../domain/message.ts"
 import { because } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import { LEASE_MS } from "../lib/leases.ts"
@@ -85,6 +85,41 @@ describe("what is taken", () => {
     const reason = "it expired before it could be delivered"
     expect(await kept("a1")).toMatchObject({ state: "expired", outcome: reason, settledAtMs: nowMs })
     expect(await told()).toEqual([["message.expired", { id: "a1", team: "a", state: "expired", reason }]])
+  })
+})
+
+describe("a row that was damaged by hand", () => {
+  const broken = { text: "Build it", priority: "whenever" }
+  const reason = "its stored content is damaged at its beginning; send it again"
+  const damage = async (key: string) => store.deliveries.rewrite((await kept(key)).seq, broken)
+
+  test("fails with what to do, and its lane moves on", async () => {
+    for (const key of ["a1", "a2", "b1"]) await enqueue(key)
+    await damage("a1")
+    const leases = leasesOf("1")
+    expect(keys(await leases.take({}, 9))).toEqual(["b1"])
+    expect(await kept("a1")).toMatchObject({ state: "failed", outcome: reason })
+    expect(await told()).toEqual([["message.failed", { id: "a1", team: "a", state: "failed", reason }]])
+    expect(messageOf(await kept("a1")), "and is listed with what can be read").toMatchObject({ text: "Build it" })
+    expect(keys(await leases.take({}, 9))).toEqual(["a2"])
+  })
+
+  test("while it was being delivered is left to a person", async () => {
+    const leases = leasesOf("1")
+    await leases.begin(await taken(leases), agent(), "pane")
+    await damage("a1")
+    nowMs += LEASE_MS
+    expect(await leasesOf("2").takeCutOff(9)).toEqual([])
+    expect(await kept("a1")).toMatchObject({ state: "uncertain", outcome: reason })
+  })
+
+  test("expires without stopping the others", async () => {
+    for (const key of ["a1", "b1"]) await enqueue(key, { expiresAtMs: key === "a1" ? NOW : null })
+    await damage("a1")
+    expect(keys(await leasesOf("1").take({}, 9))).toEqual(["b1"])
+    expect(await told()).toEqual([
+      ["message.expired", { id: "a1", sessionId: null, state: "expired", reason: expect.any(String) }],
+    ])
   })
 })
 

@@ -1,7 +1,7 @@
 /** The leases of messages, in the terms of the agents that they go to. */
 import type { Delivery } from "../domain/delivery.ts"
 import type { LiveAgent } from "../domain/live.ts"
-import { AGENT_CHANNEL, type DeliveryRoute, messageOf } from "../domain/message.ts"
+import { AGENT_CHANNEL, type DeliveryRoute, messageOf, unreadableMessage } from "../domain/message.ts"
 import { because, type Reason, wordsOf } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import { type Leases, type LeasesDeps, makeLeases } from "../lib/leases.ts"
@@ -28,7 +28,10 @@ export interface MessageLeasesDeps extends Pick<LeasesDeps, "clock" | "host" | "
 const CONFIRM_POLL_MS = 250
 
 export function makeMessageLeases({ store, ...deps }: MessageLeasesDeps): MessageLeases {
-  const leases = makeLeases({ ...deps, store, channel: AGENT_CHANNEL, expires: [AGENT_CHANNEL] })
+  const leases = makeLeases({
+    ...{ ...deps, store, channel: AGENT_CHANNEL, expires: [AGENT_CHANNEL] },
+    payload: { misfit: messageOf.misfit, placeholder: unreadableMessage },
+  })
   const noticed = new Set<string>()
 
   return {

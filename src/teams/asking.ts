@@ -2,7 +2,15 @@
 import type { Delivery } from "../domain/delivery.ts"
 import type { DrivenSession } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
-import { type AskPayload, askOf, NOTICE_CHANNEL, PAIR_CHANNEL, type Pair, pairLane } from "../domain/pair.ts"
+import {
+  type AskPayload,
+  askOf,
+  NOTICE_CHANNEL,
+  PAIR_CHANNEL,
+  type Pair,
+  pairLane,
+  unreadableAsk,
+} from "../domain/pair.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Roster } from "../domain/team.ts"
 import { makeBackoff } from "../lib/backoff.ts"
@@ -55,7 +63,10 @@ const CANCEL_MS = 700
 export function makeAsking(deps: AskingDeps): Asking {
   const { store, clock, roster, pool, recovery, openSession, host, onChanged, onTrouble } = deps
   const inHand = new Map<string, InHand>()
-  const leases = makeLeases({ ...deps, channel: PAIR_CHANNEL, expires: [PAIR_CHANNEL, NOTICE_CHANNEL] })
+  const leases = makeLeases({
+    ...{ ...deps, channel: PAIR_CHANNEL, expires: [PAIR_CHANNEL, NOTICE_CHANNEL] },
+    payload: { misfit: askOf.misfit, placeholder: unreadableAsk },
+  })
   const backoff = makeBackoff({})
   let isAllKnown = false
 

@@ -9,7 +9,7 @@ import type { Caller } from "../domain/caller.ts"
 import { makeClients } from "../domain/clients.ts"
 import type { DriveOptions, Driver, PermissionRequest } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
-import { askOf, CONTROLS, PAIR_CHANNEL } from "../domain/pair.ts"
+import { CONTROLS, PAIR_CHANNEL } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
@@ -334,7 +334,7 @@ describe("what is kept", () => {
     await stop()
     // As a dispatcher leaves it that dies between the two.
     const [pair] = await store.pairs.list()
-    const payload = { ...askOf({ payload: {} }), pairId: pair!.id, text: "<<SAY back>>", sender: "the owner" }
+    const payload = { pairId: pair!.id, text: "<<SAY back>>", sender: "the owner" }
     const more = { fromTeam: null, toTeam: "web", threadId: "main", chain: [], ifOpen: "wait" }
     const nowMs = Date.now()
     await store.deliveries.enqueue(

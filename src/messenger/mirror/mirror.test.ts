@@ -433,7 +433,7 @@ describe("no echo", () => {
   const sent = async (of: Session, text: string, origin: string | null, key: string) => {
     const payload = {
       ...{ sessionId: of.id, text, priority: "normal", sender: { kind: "owner", name: "Ann" } },
-      ...(origin && { origin: { channel: origin, chat: CHAT, message: 7 } }),
+      ...(origin && { origin: { channel: origin, chatId: CHAT, messageId: 7 } }),
     }
     await store.deliveries.enqueue(
       { key, lane: `session:${of.id}`, channel: "agent", payload, repeatable: false },

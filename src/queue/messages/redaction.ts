@@ -1,5 +1,5 @@
 import type { JournalConsumer } from "../../domain/journal.ts"
-import { messageOf } from "../../domain/message.ts"
+import { wordsIn } from "../../domain/message.ts"
 import { NOTICE_CHANNEL } from "../../domain/pair.ts"
 
 /** A message is kept as it was sent until nobody needs it that way any more; from then on without the secrets in it. */
@@ -8,17 +8,18 @@ export function messageRedaction({ redact }: { redact(text: string): string }): 
     name: "reach.redaction",
     async after(entries, store) {
       for (const { kind, data } of entries) {
-        if (!(OVER.has(kind) || kind === HANDED_OVER) || typeof data.id !== "string") continue
+        if (!(OVER.has(kind) || kind === DELIVERED) || typeof data.id !== "string") continue
         const delivery = await store.deliveries.byKey(data.id)
         // A delivered notice gets no further events.
-        if (!delivery || (kind === HANDED_OVER && delivery.channel !== NOTICE_CHANNEL)) continue
-        const message = messageOf(delivery)
-        const text = redact(message.text)
-        if (text !== message.text) await store.deliveries.rewrite(delivery.seq, { ...message, text })
+        if (!delivery || (kind === DELIVERED && delivery.channel !== NOTICE_CHANNEL)) continue
+        if (wordsIn.misfit(delivery) !== undefined) continue
+        const before = wordsIn(delivery).text
+        const text = redact(before)
+        if (text !== before) await store.deliveries.rewrite(delivery.seq, { ...delivery.payload, text })
       }
     },
   }
 }
 
-const HANDED_OVER = "message.delivered"
+const DELIVERED = "message.delivered"
 const OVER = new Set(["message.done", "message.failed", "message.cancelled", "message.expired"])
