@@ -45,22 +45,20 @@ const CEILINGS: Record<string, number> = {
   daemon: 13,
   domain: 40,
   lib: 14,
-  live: 12,
   operations: 12,
   permissions: 9,
   queue: 145,
   search: 11,
-  store: 37,
   surfaces: 4,
-  teams: 14,
 }
 
 /** Of names: whole words, or parts of a name in camelCase. */
 const RETIRED_NAMES =
   /courier|foundling|follower|rung(?![a-z])|ladder|parking|afterword|greeting|successor|chapter|stand-?in(?![a-z])|waiter|(?<!tri|fro|recom)mend(?:s|ed|ing)?(?![a-z])|anew|oneByOne|havingAll|readAgain|isSpared|shelf|(?<![a-z])wish|(?<!")handOver|handedOver|hand-over|for good\b|at the most\b|by itself\b|goes on with\b|stands? in\b|lies? in\b|taken back|kept up|attendance|belonging/gi
 
-/** Names on disk: a column's value, a field of copied records, a table. They stay as they were released. */
-const STORED_NAMES = /"handover"|\bhandedOver:|record\.handedOver|"followers(?:\.position)?"|\bfollowers: \{/g
+/** Names on disk: a column and its value, a field of copied records, a table. They stay as they were released. */
+const STORED_NAMES =
+  /"handover"|\bhandedOver:|record\.handedOver|"followers(?:\.position)?"|\bfollowers: \{|\brung\b|\bwaiter\b/g
 
 /** What a reader of the page sees, without code and link targets. */
 function proseOf(markdown: string): string {
@@ -136,7 +134,8 @@ describe("names and comments", () => {
     // Their words are data: a list of seed words, and irregular forms.
     const data = ["src/capture/redact/seed-words.ts", "src/search/words/irregular.ts"]
     for (const file of await filesOf(["src/**/*.ts"])) {
-      if (data.includes(file)) continue
+      // A migration is never edited.
+      if (data.includes(file) || file.startsWith("src/store/migrations/")) continue
       const module = file.split("/")[1]!
       counts[module] =
         (counts[module] ?? 0) + (read(file).replaceAll(STORED_NAMES, "").match(RETIRED_NAMES)?.length ?? 0)

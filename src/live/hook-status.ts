@@ -11,11 +11,11 @@ export interface HeardStatus {
   isUnattended: boolean
 }
 
-/** How far back it looks when it begins: what was said earlier is no state of now. */
+/** How many entries it reads on start: older ones say nothing about the current state. */
 const LOOK_BACK = 2_000
 const PAGE = 500
 
-/** Whether agents that keep no registry are at work, from what their hooks said last. */
+/** The status of agents without a registry, from their last hook. */
 export function makeHookStatus(store: Store): { of(sessionId: SessionId): Promise<HeardStatus | undefined> } {
   const heard = new Map<string, HeardStatus>()
   let position: number | undefined
@@ -40,7 +40,7 @@ export function makeHookStatus(store: Store): { of(sessionId: SessionId): Promis
   }
 }
 
-/** By the words that the agents' names for events share; what is neither says nothing of it. */
+/** Patterns of the agents' event names. Other events do not change the status. */
 const STATUSES: [RegExp, LiveStatus][] = [
   [
     /^(?:UserPromptSubmit|beforeSubmitPrompt|BeforeAgent|(?:Pre|Post|Before|After)Tool|PreCompact|chat\.message)/i,
@@ -53,11 +53,11 @@ const STATUSES: [RegExp, LiveStatus][] = [
 function take(heard: Map<string, HeardStatus>, { kind, sessionId, atMs, data }: JournalEntry): void {
   if (sessionId === null) return
   const known = heard.get(sessionId)
-  // Answered from elsewhere: what it was allowed may run for long before its next hook.
+  // Answered outside the terminal: the allowed tool may run long before the next hook.
   if (kind === "permission.decided" && known?.status === "waiting" && /^(?:allowed|denied)$/.test(String(data.state)))
     heard.set(sessionId, { ...known, status: "busy", waitingFor: null, atMs })
   if (kind !== "hook.received") return
-  // A sub-agent speaks under its parent's id: it is at work, whatever has ended in it.
+  // A sub-agent's hooks have its parent's id; its end is not the end of the parent's turn.
   if (typeof data.agent_id === "string") return
   const event = String(data.event)
   const isPrompt = event === "Notification" && data.notification_type === "permission_prompt"

@@ -17,7 +17,7 @@ export function makeHookless({
   live: Pick<LiveSessions, "ofTeam">
   host: string
 }): Hookless {
-  // The owner's setting makes it so and never the file: whoever wrote the repository may have written that.
+  // Decided by the owner's setting alone, never by the file: the repository's author may have written that.
   const fetches = async (team: Team) => {
     if (team.sessionFile === null || (await live.ofTeam(team)).length > 0) return false
     const presence = await store.presence.byTeam(team.name)
@@ -30,7 +30,7 @@ export function makeHookless({
     async named(team) {
       const said = (await fetches(team)) ? readSessionFile(team) : undefined
       const presence = await store.presence.byTeam(team.name)
-      // Of a session that was seen since, it is known better.
+      // A session seen since then is better evidence.
       const isOld =
         said !== undefined && presence !== undefined && presence.pid > 0 && said.writtenAtMs <= (presence.goneAtMs ?? 0)
       return isOld || !said ? undefined : { ...said, writtenAtMs: Math.min(said.writtenAtMs, clock.nowMs()) }

@@ -12,14 +12,14 @@ export interface LiveDeps {
   store: Store
   consoles: readonly AgentConsole[]
   machine: Machine
-  /** Undefined when there is no such process; a number that was given again has another start. */
+  /** Undefined without such a process. Pids are reused: another process has another start. */
   processStart(pid: number): string | undefined
   host: string
   clock: Clock
   roster: Pick<Roster, "at">
 }
 
-/** Registries are a hundred milliseconds behind at the worst, and this adds little to it. */
+/** Registries lag by up to 100 ms; this adds little. */
 const KNOWN_MS = 50
 
 export function makeLive({ store, consoles, machine, processStart, host, clock, roster }: LiveDeps): LiveSessions {
@@ -44,13 +44,13 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
     const routes = await store.routes.list(host)
     const found: LiveAgent[] = []
     for (const entry of listed) {
-      // What is not kept, because its folder is excluded or it was forgotten, is not watched either.
+      // A session that is excluded or forgotten is not watched either.
       const session = await store.sessions.byNative(entry.platform, entry.nativeId)
       if (!session || session.isSubagent) continue
       const route = routes.find(({ sessionId, pid }) => sessionId === session.id && pid === entry.pid)
       found.push(withTeams(fromRegistry(entry, session, route), session))
     }
-    // A process that is listed may have gone on to another session: the registry knows, and routes do not.
+    // A listed process may have switched to another session: the registry knows, routes do not.
     const isListed = (route: Route) =>
       listed.some(({ platform, pid }) => platform === route.platform && pid === route.pid)
     for (const route of routes) {
@@ -62,7 +62,7 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
     return found
   }
 
-  /** Its process is not listed just now, and another session was heard there since: nothing else says who is there. */
+  /** Whether its process has switched to another session, for a process that the registry does not list now. */
   const isLeft = async ({ session, route, pid }: LiveAgent): Promise<boolean> => {
     const isIts = (other: { platform: string; pid: number }) => other.platform === session.platform && other.pid === pid
     if (!route || (await registry()).some(isIts)) return false
@@ -76,7 +76,7 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
   return {
     async ofTeam(team) {
       const all = (await everyone()).filter(({ teams }) => teams.includes(team.name))
-      // What two teams have to say to each other is no place for a third one's mail.
+      // A pair's session gets no mail of its team.
       const ofPairs = await Promise.all(all.map(({ session }) => store.pairs.ofNative(session.nativeId)))
       const mine = all.filter((_, index) => ofPairs[index] === undefined)
       const attended = mine.filter(({ isUnattended }) => !isUnattended)
@@ -89,7 +89,7 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
     },
     async ofSession(sessionId, { isFresh = false } = {}) {
       const live = (await everyone(isFresh)).filter(({ session }) => session.id === sessionId)
-      // Open twice, it is where a person sits, and can be written to.
+      // If it is open twice, the one in a pane is where a person is, and where one can type.
       const best = live.find(({ route, isUnattended }) => route?.pane && !isUnattended) ?? live[0]
       if (best && !(await isLeft(best))) return best
       const [route] = await store.routes.ofSession(sessionId)
@@ -147,7 +147,7 @@ function fromRoute(
   }
 }
 
-/** Many ask at the same moment, and all get the same answer. */
+/** Caches a value for a moment: many callers ask at once. */
 function briefly<T>(clock: Clock, read: () => Promise<T>): (isFresh?: boolean) => Promise<T> {
   let known: { value: Promise<T>; atMs: number } | undefined
   return (isFresh = false) => {

@@ -15,12 +15,12 @@ export interface WatchingModule {
 
 /** A team's current session. */
 export interface SessionFacts {
-  /** The agent's own name for its session, also when it is gone. */
+  /** The agent's own id of the session, also after it has ended. */
   session_id: string | null
   status: "idle" | "busy" | "waiting" | "gone" | "nobody"
   waiting_for: string | null
   last_seen: string | null
-  /** As the agent said itself. */
+  /** As the agent reported it. */
   current_task: string | null
 }
 

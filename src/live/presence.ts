@@ -1,23 +1,23 @@
 import type { SessionId } from "../domain/ids.ts"
 import type { Presence } from "../domain/presence.ts"
 
-/** A session and the process that has it. */
+/** A session and the process that runs it. */
 export interface SessionInstance {
   sessionId: SessionId | null
   nativeId: string
-  /** 0 where no process is known: an agent that only says its session's name in a file. */
+  /** 0 if unknown: the agent only reports its session in a file. */
   pid: number
   processStart: string | null
 }
 
 /** An observation of a team's sessions. Nothing else decides which one is current. */
 export type Evidence =
-  /** A hook said that a session begins or goes on: startup, resume, clear, compact, fork. */
+  /** The hook at the start of a session: startup, resume, clear, compact, fork. */
   | { kind: "began"; instance: SessionInstance; start: string; atMs: number }
-  /** Another hook of it. */
+  /** Any other hook. */
   | { kind: "heard"; instance: SessionInstance; atMs: number }
   | { kind: "ended"; nativeId: string; pid: number; reason: string; atMs: number }
-  /** A look at all that is live. Steady ones were there at the look before, too. */
+  /** A scan of all running sessions. Steady ones were in the previous scan too. */
   | { kind: "looked"; live: readonly (SessionInstance & { isSteady: boolean })[]; atMs: number }
   /** A session other than the current one was given a message, or replied, and that is about to be reported. */
   | {
@@ -33,7 +33,7 @@ export type Evidence =
 
 export interface PresenceNotice {
   type: "session_restart" | "session_started" | "session_ended"
-  /** The same however often the same thing is noticed. */
+  /** Idempotency key: the same event always has the same key. */
   key: string
   old: SessionInstance | null
   new: SessionInstance | null
@@ -42,16 +42,16 @@ export interface PresenceNotice {
 }
 
 export interface Verdict {
-  /** Absent when it stays as it is. */
+  /** Absent if unchanged. */
   presence?: Presence
   notice?: PresenceNotice
 }
 
-/** What is known of the machine beside the evidence. */
+/** Facts about the machine. */
 export interface PresenceFacts {
   host: string
   isAlive(instance: SessionInstance): boolean
-  /** Whether the other one came beside this one in the same process, and not in its place. */
+  /** Whether the other session runs beside this one in the same process, and does not replace it. */
   isBeside(instance: SessionInstance, other: SessionInstance): boolean
 }
 
@@ -100,10 +100,10 @@ export function decide(
 
   const isGone = presence.goneAtMs !== null
   const isGraceOver = presence.goneAtMs !== null && atMs - presence.goneAtMs >= GRACE_MS
-  /** It was said that nobody is there. */
+  /** Its end was reported. */
   const isKnownEmpty = presence.isTold || (isGraceOver && presence.cause !== KILLED)
   const isHere = (instance: SessionInstance) => isSameProcess(instance, presence) && presence.host === host
-  /** Processes of another host cannot be looked at: they are believed. */
+  /** Processes of another host cannot be checked and count as running. */
   const isRunning = () => presence.host !== host || presence.pid === 0 || isAlive(presence)
   const leaves = (cause: string, next: SessionInstance | null): PresenceNotice => ({
     type: "session_restart",
@@ -117,25 +117,25 @@ export function decide(
     presence.isTold
       ? started(instance, beginningOf(evidence))
       : { presence: taken(instance), notice: leaves(cause, instance) }
-  /** The same session in another process: no restart, and news only to those who were told that it is gone. */
+  /** The same session in another process is no restart. It is reported only if its end was. */
   const resumed = (instance: SessionInstance): Verdict =>
     isKnownEmpty ? started(instance, "resume") : { presence: taken(instance) }
 
   switch (evidence.kind) {
     case "began": {
       const { instance, start } = evidence
-      // Told late, of a process that was gone before this one came.
+      // A late hook of a process that had exited before the current one started.
       if (atMs < presence.sinceMs && !isAlive(instance)) return {}
       if (instance.nativeId === presence.nativeId) {
         if (isGone) return resumed(instance)
         return isHere(instance) || isRunning() ? {} : resumed(instance)
       }
-      // An agent that compacts into a session of another name goes on with its work.
+      // Some agents compact into a session with another id and continue their work there.
       if (start === "compact" && isHere(instance)) return { presence: taken(instance) }
       if (isGone) return succeeded(instance, causeOf(presence, instance, start))
       if (isHere(instance)) return isBeside(presence, instance) ? {} : succeeded(instance, IN_PLACE[start] ?? start)
       if (presence.pid === 0) return instance.pid > 0 ? { presence: taken(instance) } : succeeded(instance, start)
-      // Beside the one that is there, in another pane: nothing has happened to that one.
+      // Started in another pane: the current session is unaffected.
       return isRunning() ? {} : succeeded(instance, KILLED)
     }
     case "heard": {
@@ -159,10 +159,10 @@ export function decide(
       const itself = live.find((instance) => instance.nativeId === presence.nativeId && !(isGone && isHere(instance)))
       const other = live.find((instance) => instance.nativeId !== presence.nativeId)
       if (!isGone) {
-        // What a file says counts for nothing beside a session that is seen.
+        // An observed session overrides one that only a file reports.
         if (presence.pid === 0 && (itself ?? other)) return { presence: taken((itself ?? other)!) }
         if (!isRunning()) return itself ? resumed(itself) : { presence: { ...presence, goneAtMs: atMs, cause: KILLED } }
-        // The hook says it first, and says why; this is for agents whose hooks are not installed.
+        // With hooks, the hook reports this first, and the cause. This is for agents without them.
         const instead = live.find(
           (instance) =>
             isHere(instance) &&
@@ -182,12 +182,12 @@ export function decide(
     }
     case "active": {
       const { instance, firstSeenMs, live, isGiven } = evidence
-      // A branch's file has old replies in it before the hook says what happened; a message goes to it only afterwards.
+      // A fork's file has old replies before its hook arrives, but messages are delivered to it only after.
       if (isHere(instance) && !isGiven) return {}
       const isBack = live.some((other) => other.nativeId === presence.nativeId && !(isGone && isHere(other)))
       if (instance.nativeId === presence.nativeId || isBack || atMs < presence.sinceMs) return {}
       if (isGone || !isRunning()) return succeeded(instance, presence.cause ?? KILLED)
-      // A registry that is behind the hooks still names the session before.
+      // A registry that lags behind the hooks still lists the previous session.
       const isRegistryBehind = firstSeenMs <= presence.sinceMs && atMs - presence.sinceMs < REGISTRY_LAG_MS
       return isHere(instance) && !isRegistryBehind && !isBeside(presence, instance)
         ? succeeded(instance, "switched")
@@ -197,14 +197,14 @@ export function decide(
       const instance = { sessionId: evidence.sessionId, nativeId: evidence.id, pid: 0, processStart: null }
       if (instance.nativeId === presence.nativeId) return {}
       if (presence.pid === 0) return succeeded(instance, "session file")
-      // Agents with hooks may write such a file as well, under another name: theirs is not asked while they are there.
+      // Agents with hooks may write such a file too, with another id: it is ignored while they run.
       const isNews = isGraceOver && evidence.writtenAtMs > presence.goneAtMs!
       return isNews ? succeeded(instance, presence.cause ?? KILLED) : {}
     }
   }
 }
 
-/** What the agent's own word for a beginning means for the one that was there. */
+/** Causes by the agent's kind of start, for a replaced session. */
 const IN_PLACE: Record<string, string> = { fork: "branch", startup: "new" }
 
 function causeOf(presence: Presence, instance: SessionInstance, start: string): string {
@@ -230,7 +230,7 @@ function newcomerOf(evidence: Evidence, isAlive: (instance: SessionInstance) => 
   }
 }
 
-/** A start that is not known agrees with any: the process was gone before it could be looked at. */
+/** An unknown start time matches any: the process had exited before it could be read. */
 function isSameProcess(
   a: Pick<SessionInstance, "pid" | "processStart">,
   b: Pick<SessionInstance, "pid" | "processStart">,
@@ -239,7 +239,7 @@ function isSameProcess(
   return a.pid > 0 && a.pid === b.pid && isStartSame
 }
 
-/** Without what else the one that has it knows. */
+/** Drops all other fields. */
 function toInstance({ sessionId, nativeId, pid, processStart }: SessionInstance): SessionInstance {
   return { sessionId, nativeId, pid, processStart }
 }

@@ -8,11 +8,11 @@ import { folderUri } from "../lib/folder-uri.ts"
 import { decide, type Evidence, type PresenceFacts, type PresenceNotice } from "./presence.ts"
 
 export interface TaskFiles {
-  /** What the file in a project's folder says of a task. */
+  /** The task that the file in a project's folder reports. */
   taskFile(projectDir: string): TaskFile | undefined
 }
 
-/** In the journal the team's entries have names of their own. */
+/** The kinds of the journal entries. */
 const KINDS = {
   session_restart: "team.restarted",
   session_started: "team.started",
@@ -55,7 +55,7 @@ async function recordNotice(
   if (written === 0) return
   const isRestart = type === "session_restart"
   const task = isRestart ? await taskOf(tx, team, session) : null
-  // Only where the agent said nothing by our tool; and what the new session wrote is not what the old one was at.
+  // Only if the agent reported no task by our tool. A file that the new session wrote is not the old one's task.
   const file = isRestart && task === null ? taskFile(team.projectDir) : undefined
   const work = {
     task,
@@ -74,7 +74,7 @@ async function recordNotice(
       atMs,
     },
   ])
-  // The process has gone on to another session: the old one is not reached there any more.
+  // The process has switched to another session: it is no route to the old one any more.
   if (old?.sessionId && next && next.pid === old.pid) await tx.routes.drop(old.sessionId, host, old.pid)
 }
 
@@ -83,7 +83,7 @@ async function lastPrompt(tx: Store, { id }: Session): Promise<number | null> {
   return prompt?.seq ?? null
 }
 
-/** As the agent itself said it; of another session of the project when this one said nothing. */
+/** The session's own report, or else the project's latest one. */
 async function taskOf(
   tx: Store,
   team: Team,

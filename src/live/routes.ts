@@ -16,41 +16,41 @@ export interface RouteDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-/** How much younger a route must be to be worth a write: hooks come with every tool that an agent uses. */
+/** Throttles writes: there is a hook for every tool call. */
 const SEEN_EVERY_MS = 5_000
 const IDENTIFY_MS = 1_000
 
-/** Where a session that spoke by a hook is reached. Outside of transactions: tmux is asked. */
+/** Finds the route of a session by its hook. Not for use in a transaction, since it asks tmux. */
 export function makeRouteFinder({ store, panes, processStart, parentOf, host, onTrouble }: RouteDeps) {
   const known = new Map<string, FoundRoute & { place: string }>()
-  /** Of those tmux did not say in time where they are. */
+  /** Hooks whose pane tmux did not report in time. */
   const unsure = new Map<string, HookEntry>()
 
-  /** Undefined when tmux does not say it now. */
+  /** Undefined if tmux does not answer in time. */
   const paneOf = async ({ pid, tmux }: HookEntry): Promise<PaneAddress | null | undefined> => {
     if (!tmux) return null
     const asked = panes.identify(tmux).then(
       (address) => ({ address }),
       (error: unknown) => void onTrouble(error, tmux.socket),
     )
-    // A server that hangs must not keep other sessions waiting.
+    // A hanging server must not delay other sessions.
     const answer = await Promise.race([asked, sleep(IDENTIFY_MS, undefined, { ref: false })])
     if (!answer) return undefined
     const { address } = answer
-    // A variable is inherited by whatever is started there, and outlives the server: only the processes are proof.
+    // The variable is inherited by every child and outlives the server: only the process tree proves the pane.
     if (!address || address.serverPid !== tmux.serverPid || !isUnder(pid, address.panePid, parentOf)) return null
     return address
   }
 
-  /** Where the same process was before: it is made sure of again before anything is written there. */
-  const keptPane = async ({ sessionId, pid }: HookEntry, start: string): Promise<PaneAddress | null> => {
-    const kept = await store.routes.ofSession(sessionId)
+  /** The last known pane of the same process. It is verified again before anything is typed there. */
+  const lastPane = async ({ sessionId, pid }: HookEntry, start: string): Promise<PaneAddress | null> => {
+    const stored = await store.routes.ofSession(sessionId)
     const isSame = (route: Route) => route.host === host && route.pid === pid && route.processStart === start
-    return kept.find(isSame)?.pane ?? null
+    return stored.find(isSame)?.pane ?? null
   }
 
   const finder = {
-    /** Undefined when there is nothing new to keep: the process is gone, or it was heard a moment ago. */
+    /** Undefined if there is nothing new to store: the process is gone, or was heard a moment ago. */
     async find(hook: HookEntry): Promise<FoundRoute | undefined> {
       const start = hook.pid > 0 ? processStart(hook.pid) : undefined
       const key = `${hook.sessionId} ${hook.pid}`
@@ -74,13 +74,13 @@ export function makeRouteFinder({ store, panes, processStart, parentOf, host, on
         host,
         pid: hook.pid,
         processStart: start,
-        pane: pane === undefined ? await keptPane(hook, start) : pane,
+        pane: pane === undefined ? await lastPane(hook, start) : pane,
         seenAtMs: hook.atMs,
       }
       known.set(key, { ...found, place })
       return found
     },
-    /** Asks once more about those of which tmux did not say it in time: an idle session has no next hook. */
+    /** Retries those that timed out: an idle session has no next hook. */
     async again(): Promise<FoundRoute[]> {
       const hooks = [...unsure.values()]
       for (const { sessionId, pid } of hooks) known.delete(`${sessionId} ${pid}`)

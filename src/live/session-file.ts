@@ -3,7 +3,7 @@ import type { Team } from "../domain/team.ts"
 import { rulesFor } from "../lib/path-rules.ts"
 import { lookAtFile, readText } from "../lib/untrusted-file.ts"
 
-/** What an agent without hooks says of itself: `{"id": …, "started_at": …}`. Undefined while it says nothing readable. */
+/** The session that an agent without hooks reports in a file: `{"id": …, "started_at": …}`. Undefined if unreadable. */
 export function readSessionFile({
   sessionFile: path,
   projectDir,
@@ -16,11 +16,11 @@ export function readSessionFile({
     if (typeof id !== "string" || !ID.test(id) || mtimeMs === undefined) return undefined
     return { id, writtenAtMs: mtimeMs }
   } catch {
-    // Not there yet, or in the middle of being written: the next look reads it.
+    // Missing, or being written: the next scan reads it.
     return undefined
   }
 }
 
 const MAX_BYTES = 64 * 1024
-/** It is shown to agents and people: words in a repository's file must not pass for a session's name. */
+/** It is shown to agents and people: a repository's file must not smuggle text in. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/

@@ -21,18 +21,18 @@ export interface WatchDeps extends RouteDeps, TaskFiles {
   clock: Clock
   roster: Roster
   live: LiveSessions
-  /** Makes a session known that runs and has said nothing yet, unless it may not be kept. */
+  /** Stores a running session that has no turns yet, unless it is excluded. */
   meet(found: Stranger): Promise<unknown>
-  /** Where the team's session runs that was started from here. */
+  /** The pane of the team's session, if Throughline started it. */
   paneOf(team: string): Promise<PaneAddress | undefined>
 }
 
 const CONSUMER = "reach.watch"
 const BATCH = 200
 const LOOK_MS = 2_000
-/** Gathers what comes in a burst; a message may be waiting for the route. */
+/** Debounce for bursts of hooks. Short: a message may be waiting for the route. */
 const GATHER_MS = 20
-/** When it runs for the first time: hooks that came while the program started are heard, and no older ones. */
+/** On the first run, only hooks from the start-up of the program are read, and none before. */
 const FIRST_BACK = 500
 const FIRST_MS = 60_000
 const SWEEP_EVERY = 15
@@ -53,7 +53,7 @@ export function makeWatch(deps: WatchDeps): Watch {
   let saved = 0
 
   const parallel = trackParallelSessions()
-  /** One after the other: evidence that was gathered before another step has decided would undo that decision. */
+  /** Serialises the steps: evidence gathered before another step's decision would undo that decision. */
   const inTurn = makeMutex()
 
   const begin = async () => {
@@ -70,9 +70,9 @@ export function makeWatch(deps: WatchDeps): Watch {
       const last = entries.at(-1)
       if (!last) return
       const hooks = entries.flatMap((entry) => hookEntry(entry) ?? []).filter(({ atMs }) => atMs >= notBeforeMs)
-      // What is asked of tmux is asked before the transaction: the embedded database has one connection.
+      // tmux is asked before the transaction: SQLite has one connection.
       const found = await Promise.all(hooks.map((hook) => routes.find(hook)))
-      // Most entries are none of its own, and a number that is not saved is only read again.
+      // Most entries are not hooks. Without a saved position they are only read again.
       if (hooks.length > 0 || last.seq - saved >= BATCH) {
         await store.transaction(
           async (tx) => {
@@ -93,7 +93,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     if (!session || session.isSubagent) return
     if (route) await tx.routes.put(route)
     if (hook.end !== undefined && hook.pid > 0) await tx.routes.drop(session.id, host, hook.pid)
-    // A session that Throughline drives for a pair of teams answers questions; it is nobody's place to work.
+    // A pair's session only answers questions: it is never a team's current session.
     if (hook.isUnattended || (await tx.pairs.ofNative(hook.nativeId))) return
     for (const team of teamsOf(roster, session, hook.dir)) await recordEvidence(tx, team, evidenceOf(hook), facts)
   }
@@ -104,7 +104,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     return start === undefined ? { kind: "heard", instance, atMs } : { kind: "began", instance, start, atMs }
   }
 
-  /** Which process had which session at the look before, and what was told already. */
+  /** The sessions and processes of the previous scan, and the notices already written. */
   let steady = new Set<string>()
   const told = new Set<string>()
   let looks = 0
@@ -114,7 +114,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     for (const route of await routes.again())
       if ((await store.sessions.byId(route.sessionId))?.isSubagent === false) await store.routes.put(route)
     if (roster.list().length === 0) return
-    // An agent whose hooks are not installed, or speak with the first prompt only, can be sent that first prompt.
+    // An agent without hooks, or whose hooks start with the first prompt, can then be sent that prompt.
     for (const stranger of await live.strangers()) await deps.meet(stranger)
     const atMs = clock.nowMs()
     const agents = await attended()
@@ -141,7 +141,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     await consider(team, { kind: "named", id, writtenAtMs, sessionId: await claimed(team, id), atMs: clock.nowMs() })
   }
 
-  /** A file may name any session: only one of this team's own agent is taken for it. */
+  /** The file could name any session: only one of this team's own agent is accepted. */
   const claimed = async ({ name, platform }: Team, nativeId: string) => {
     const session = await store.sessions.byNative(platform, nativeId)
     if (!session || session.isSubagent || isUntrusted(session) || (await store.pairs.ofNative(nativeId))) return null
@@ -155,7 +155,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     return agents
   }
 
-  /** One that was started from here is in a pane that is known, although no hook has told of it. */
+  /** Finds the route of a session that Throughline started before its first hook. */
   const locate = async ({ session, pid, processStart: start, route, teams }: LiveAgent, seenAtMs: number) => {
     const key = `${pid} ${session.nativeId}`
     if (route || start === null || steady.has(key)) return
@@ -166,7 +166,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     }
   }
 
-  /** Nothing has changed at nearly all looks, and then nothing is written. */
+  /** Nearly all scans change nothing, and then open no transaction. */
   const consider = async (team: Team, evidence: Evidence) => {
     const { presence, notice } = decide(await store.presence.byTeam(team.name), evidence, { team: team.name, ...facts })
     if (!presence && (!notice || told.has(notice.key))) return
@@ -211,7 +211,7 @@ export function makeWatch(deps: WatchDeps): Watch {
       if (processStart(pid) === start) continue
       await store.transaction(async (tx) => {
         await tx.routes.drop(sessionId, host, pid)
-        // Who said goodbye is dropped by that; this one died, or its terminal was closed.
+        // An orderly end drops the route itself: this process died, or its terminal was closed.
         if ((await tx.routes.ofSession(sessionId)).length > 0) return
         const key = `gone:${sessionId}:${pid}:${start}`
         await tx.journal.append([{ kind: "session.gone", sessionId, atMs: clock.nowMs(), data: { pid }, key }])

@@ -1,9 +1,9 @@
-/** How the last lives of one team's session went: when the next may begin, and when it is no use any more. */
+/** The restarts of one team's session: the backoff, and when to give up. */
 export interface Lives {
   isUp: boolean
   startedAtMs: number
   resume: string | undefined
-  /** A session that the agent could not go on with. */
+  /** A session that the agent failed to resume. */
   failedResume: string | undefined
   quickDeaths: number
   nextAtMs: number
@@ -32,7 +32,7 @@ export function startedNow(life: Lives, nowMs: number): void {
   life.resume = undefined
 }
 
-/** 1, 2, 4 … 60 seconds between lives that were short; after too many of them it is given up. */
+/** Exponential backoff of 1 to 60 seconds after a quick death; gives up after too many. */
 export function afterDeath(life: Lives, nowMs: number): void {
   life.isUp = false
   const isQuick = nowMs - life.startedAtMs < QUICK_MS

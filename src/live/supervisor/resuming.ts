@@ -20,7 +20,7 @@ export interface ResumingDeps {
   panes: Panes
   consoles: readonly AgentConsole[]
   live: Pick<LiveSessions, "ofSession" | "all">
-  /** Of the one server of tmux that is ours. */
+  /** Of our own tmux server. */
   socket: string
   settleMs?: number
 }
@@ -42,7 +42,7 @@ export function makeResuming({
   const consoleOf = (platform: string) => consoles.find((one) => one.platform === platform)
   const attach = (name: string) => `tmux -S ${socket} attach -t ${name}`
 
-  /** What the agent shows first: what it asks, or null when it takes a prompt. */
+  /** Waits until the agent accepts a prompt or asks a question. */
   const settled = async (
     terminal: AgentConsole,
     pane: PaneAddress,
@@ -78,10 +78,10 @@ export function makeResuming({
     }
   }
 
-  /** One after the other: two presses on one button must not start two. */
+  /** Serialised: pressing a button twice must not start two sessions. */
   const inTurn = makeMutex()
 
-  /** As the team's own are started, where the folder is a team's. */
+  /** A team's folder uses the team's settings. */
   const teamAt = (dir: string, platform: string | undefined): Team =>
     roster.at(dir).find((team) => platform === undefined || team.platform === platform) ??
     plainTeam(basename(dir), dir, platform)

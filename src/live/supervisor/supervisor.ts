@@ -12,26 +12,26 @@ import { makeMutex } from "../../lib/mutex.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { afterDeath, type Lives, newLives, startedNow } from "./lives.ts"
 
-/** Sessions that Throughline itself starts, each in a session of tmux, and those of them that it keeps up. */
+/** The sessions that Throughline starts, each in a tmux session, and restarts when supervised. */
 export interface Supervisor {
-  /** Starts the team's session if none is there, and starts it again whenever it ends, until `down`. */
+  /** Starts the team's session if none runs, and restarts it whenever it ends, until `down`. */
   up(name: string): Promise<UpAnswer>
-  /** Ends it, and keeps it no longer. */
+  /** Ends it and stops supervising it. */
   down(name: string): Promise<{ wasSupervised: boolean; wasRunning: boolean; stillOpen?: string }>
-  /** For something that waits: starts a session if the team allows it and none is there. False when nothing was started. */
+  /** Starts a session for a pending message, if the team allows it and none runs. False if nothing was started. */
   wake(name: string): Promise<boolean>
   states(): Promise<SupervisedState[]>
-  /** Where the session runs that was started here. */
+  /** The pane of a session started here. */
   paneOf(name: string): Promise<PaneAddress | undefined>
   run(signal: AbortSignal): Promise<void>
 }
 
 export interface UpAnswer {
-  /** What was done: a session went on, a new one began, or one was there already, here or in another terminal. */
+  /** A session was resumed or started, or one was running already, here or in another terminal. */
   how: "resumed" | "started" | "running" | "elsewhere"
   pane?: PaneAddress
   attach?: string
-  /** What is asked on its screen; only a person may answer it. */
+  /** A question on its screen, which only a person may answer. */
   asks?: string
 }
 
@@ -39,7 +39,7 @@ export interface SupervisedState {
   team: string
   isSupervised: boolean
   state: "up" | "down" | "starting again" | "given up"
-  /** Why it is not up, or what it waits for. */
+  /** Why it is not running, or what it waits for. */
   note?: string
   attach?: string
 }
@@ -52,20 +52,20 @@ interface Deps {
   consoles: readonly AgentConsole[]
   machine: Machine
   host: string
-  /** Of the one server of tmux that is ours. */
+  /** Of our own tmux server. */
   socket: string
-  /** Whether the process that began then still runs. */
+  /** Whether the process with this start time still runs. */
   isRunning(pid: number, processStart: string | null): boolean
   onTrouble(error: unknown, what: string): void
   tickMs?: number
-  /** How long `up` waits to see what the agent shows first. */
+  /** How long `up` waits for the agent's first screen. */
   settleMs?: number
 }
 
 const TICK_MS = 1_000
 const SETTLE_MS = 8_000
 const LOOK_MS = 100
-/** An agent that is told to end takes up to five seconds. */
+/** Agents take up to five seconds to end. */
 const END_MS = 10_000
 
 export function makeSupervisor(deps: Deps): Supervisor {
@@ -94,7 +94,7 @@ export function makeSupervisor(deps: Deps): Supervisor {
     return { team, terminal }
   }
 
-  /** A session of it that somebody else started, and that still runs. */
+  /** Whether a session of the team runs that was not started here. */
   const isElsewhere = async (presence: Presence | undefined) => {
     if (!presence || presence.host !== host || presence.goneAtMs !== null || presence.pid === 0) return false
     if (!deps.isRunning(presence.pid, presence.processStart)) return false
@@ -102,11 +102,11 @@ export function makeSupervisor(deps: Deps): Supervisor {
     const terminal = team && consoleOf(team)
     const live = (await terminal?.live(machine).catch(() => [])) ?? []
     const open = live.find(({ nativeId }) => nativeId === presence.nativeId)
-    // Where one process runs many sessions, it is there without a terminal as well, and without this session.
+    // A process that runs several sessions outlives this session, and any terminal.
     return open ? open.isShown !== false : terminal?.closeSession === undefined
   }
 
-  /** Its last session, unless it is open somewhere: two processes on one session lose what one of them says. */
+  /** Its last session, unless it is open: with two processes on one session, one loses its turns. */
   const resumable = async (terminal: AgentConsole, presence: Presence | undefined) => {
     const session = presence?.sessionId ? await store.sessions.byId(presence.sessionId) : undefined
     if (!session || session.platform !== terminal.platform || session.promptCount === 0) return undefined
@@ -140,7 +140,7 @@ export function makeSupervisor(deps: Deps): Supervisor {
     }
   }
 
-  /** What the agent asks before it takes a prompt, such as whether the folder is trusted. It is never answered here. */
+  /** A question before the first prompt, such as whether to trust the folder. Never answered here. */
   const question = async (terminal: AgentConsole, pane: PaneAddress) => {
     const look = await panes.look(pane)
     const screen = look && terminal.screen(look)
@@ -175,10 +175,10 @@ export function makeSupervisor(deps: Deps): Supervisor {
     if (life.givenUp !== undefined) onTrouble(new Error(life.givenUp), `${name} is given up`)
   }
 
-  /** One that was started for a message is not kept for ever. */
+  /** Ends sessions that were started for a message, after their idle timeout. */
   const endIdle = async (team: Team, kept: ReadonlySet<string>) => {
     if (team.idleTimeoutMs === null || kept.has(team.name)) return
-    // Without tmux nothing of ours runs.
+    // Without tmux, no session of ours runs.
     const pane = await paneOf(team.name).catch(() => undefined)
     if (!pane) return
     const session = (await consoleOf(team)?.live(machine))?.find(({ pid }) => pid === pane.panePid)
@@ -186,7 +186,7 @@ export function makeSupervisor(deps: Deps): Supervisor {
     if (clock.nowMs() - session.statusAtMs > team.idleTimeoutMs) await panes.end(pane)
   }
 
-  /** One after the other: a person's `up` and the tick must not both start the same one. */
+  /** Serialised: a person's `up` and the tick must not both start a session. */
   const inTurn = makeMutex()
 
   const tick = async () => {
@@ -197,7 +197,7 @@ export function makeSupervisor(deps: Deps): Supervisor {
   }
 
   return {
-    // Without tmux nothing of ours runs.
+    // Without tmux, no session of ours runs.
     paneOf: (name) => paneOf(name).catch(() => undefined),
     async up(name) {
       const { terminal } = needed(name)
@@ -222,12 +222,12 @@ export function makeSupervisor(deps: Deps): Supervisor {
         lives.delete(name)
         const pane = await paneOf(name)
         const wasRunning = pane !== undefined && (await panes.end(pane))
-        // It says goodbye to its servers first; whoever goes on with its session must not meet it.
+        // Its shutdown takes a while, and must be over before the session is resumed elsewhere.
         for (let left = END_MS; wasRunning && left > 0 && deps.isRunning(pane.panePid, null); left -= LOOK_MS)
           await sleep(LOOK_MS)
         const close = wasRunning && team ? consoleOf(team)?.closeSession : undefined
         const stillOpen = close && presence?.nativeId ? await close(machine, presence.nativeId) : undefined
-        // What ran the session goes on running others, so that its process does not tell that it is gone.
+        // Its process runs other sessions too, so that the end of the process would not end this route.
         if (close && stillOpen === undefined && presence?.sessionId)
           for (const { pid } of await store.routes.ofSession(presence.sessionId))
             await store.routes.drop(presence.sessionId, host, pid)

@@ -1,4 +1,3 @@
-/** What was said so long before it was kept comes from an import, and is no news. */
 import type { SessionId } from "../../domain/ids.ts"
 import type { JournalConsumer, JournalEntry } from "../../domain/journal.ts"
 import { lanesOf, MESSAGE_ID } from "../../domain/message.ts"
@@ -9,20 +8,21 @@ import type { Turn } from "../../domain/turn.ts"
 import type { NewUpdate } from "../../domain/update.ts"
 import { DAY_MS } from "../../lib/time.ts"
 
-const NEWS_MS = DAY_MS
-/** How agents that know of the queue say what they are at. */
+/** Older replies come from an import and are not reported. */
+const NEW_MS = DAY_MS
+/** Agents that know the queue announce their work like this. */
 const ANNOUNCEMENT = /^\[(?:New message received|Responding to|Session restarted)/
-/** Replies are kept a moment after the turn has ended. */
+/** Replies are captured shortly after the end of the turn. */
 const AFTER_DONE_MS = 5_000
 const LAST_MESSAGES = 20
-/** A statement takes only so many values. */
+/** Databases limit the values of one statement. */
 const AT_ONCE = 500
 
-/** Makes news of what the journal says of teams: what their agents replied, and how their messages fare. */
+/** Turns journal entries into teams' updates: replies of their agents, and states of their messages. */
 export function updatesConsumer(roster: Roster, watch: Pick<Watch, "reportTakeovers">): JournalConsumer {
   return {
     name: "reach.updates",
-    // A session's restart is reported before anything that the new one was given or said.
+    // A restart is reported before the new session's messages and replies.
     before: (entries) => watch.reportTakeovers(entries.flatMap(activityOf)),
     async after(entries, store) {
       if (roster.list().length === 0) return
@@ -50,7 +50,7 @@ async function repliesOf(store: Store, roster: Roster, { sessionId, data, atMs }
   const changed = new Set((data.changed ?? []) as number[])
   const fresh = ((data.seqs ?? []) as number[]).filter((seq) => !changed.has(seq))
   const replies = (await store.turns.bySeqs(fresh)).filter(
-    (turn) => turn.kind === "reply" && turn.text.trim() !== "" && atMs - turn.atMs < NEWS_MS,
+    (turn) => turn.kind === "reply" && turn.text.trim() !== "" && atMs - turn.atMs < NEW_MS,
   )
   replies.sort((a, b) => a.atMs - b.atMs || a.seq - b.seq)
   const updates: NewUpdate[] = []
@@ -74,8 +74,8 @@ async function repliesOf(store: Store, roster: Roster, { sessionId, data, atMs }
 }
 
 /**
- * The message that it names, or else the last one that was given to the session before it and was not done by then. Messages that
- * the agent fetched in the same turn are all answered by it.
+ * The message it names, or else the last one delivered to the session and not done by then. Messages that the agent
+ * fetched in the same turn are all answered by it.
  */
 async function answered(store: Store, { name }: Team, turn: Turn): Promise<(string | null)[]> {
   const named = ANNOUNCEMENT.test(turn.text) ? turn.text.slice(0, 500).match(MESSAGE_ID)?.[0] : undefined
@@ -96,7 +96,7 @@ async function answered(store: Store, { name }: Team, turn: Turn): Promise<(stri
   return fetched.length === 0 ? [newest.key] : fetched.map(({ key }) => key)
 }
 
-/** When the turn began; agents whose turns are not known to end would answer everything they ever fetched. */
+/** The start of the turn. Without it, an agent whose turns have no known end would answer everything it ever fetched. */
 async function promptedAtMs(store: Store, { sessionId, atMs }: Turn): Promise<number> {
   const prompts = await store.turns.ofSession(sessionId, { kinds: ["prompt"], limit: LAST_MESSAGES, maxChars: 1 })
   return Math.max(0, ...prompts.flatMap((prompt) => (prompt.atMs <= atMs ? [prompt.atMs] : [])))
@@ -111,7 +111,7 @@ function stateOf(roster: Roster, { seq, sessionId, data, atMs }: JournalEntry): 
       key: `journal:${seq}`,
       type: "message_state",
       messageId: String(id),
-      // Without its session: what became of a message is told also when the session is forgotten.
+      // Without its session, so that the state of a message is reported even if the session is forgotten.
       sessionId: null,
       turnSeq: null,
       data: { state, ...(rung == null ? {} : { rung }), ...(reason == null ? {} : { reason }), session: sessionId },

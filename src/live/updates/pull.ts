@@ -1,4 +1,3 @@
-/** As it is handed out. */
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import { type SessionId, withoutScope } from "../../domain/ids.ts"
@@ -23,7 +22,7 @@ export interface PulledUpdate {
   untrusted?: true
 }
 
-/** What a session that is gone was at. */
+/** The work of a session that has ended. */
 export interface RestartUpdate {
   old_session_id: string | null
   new_session_id: string | null
@@ -31,14 +30,14 @@ export interface RestartUpdate {
   working_on: string | null
   last_completed_step: TaskStep | null
   pending_messages: string[]
-  /** What the file in the project says, where the agent said nothing by our tool. */
+  /** From the file in the project, if the agent reported no task by our tool. */
   task_file?: Omit<TaskFile, "session_id"> & { untrusted: true }
   at: string
 }
 
 export interface TeamRestart extends RestartUpdate {
   team: string
-  /** The one that went on; where that is not kept yet, the one that is gone. */
+  /** The new session, or the old one while the new one is not captured. */
   sessionId: SessionId | null
 }
 
@@ -50,7 +49,7 @@ export interface UpdatePage {
   has_more: boolean
 }
 
-/** A message that its own agent has asked for, framed as mail. */
+/** A message fetched by the team's own agent, framed as mail. */
 export interface Mail {
   id: string
   text: string
@@ -69,18 +68,18 @@ export interface UpdatesModule {
 interface Deps {
   store: Store
   roster: Roster
-  /** Reports a restart that the agent's own asking shows, so that it reads of it before its mail. */
+  /** Reports a restart that this call reveals, so that the agent reads about it before its mail. */
   beforeMail(team: Team, caller: Caller): Promise<void>
-  /** Hands over what waits for the team, to the agent of the team that asks. */
+  /** Delivers the team's pending messages to its calling agent. */
   takeMail(team: Team, caller: Caller): Promise<{ mail: Mail[]; hasMore: boolean }>
 }
 
-/** A page ends early when it would be too much to read at once. */
+/** Limits the text of one page. */
 const PAGE_CHARS = 60_000
 const TITLE_CHARS = 200
 
 export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): UpdatesModule {
-  /** A known session says itself where it belongs; any other agent is believed the folder in which it runs our server. */
+  /** A known session determines its team; otherwise the folder in which the agent runs our server does. */
   const isOwnAgent = async (team: Team, caller: Caller): Promise<boolean> => {
     const { surface, nativeSession, projectDir, cwd, isRemote } = caller
     if (surface !== "mcp" || isRemote) return false
@@ -96,7 +95,7 @@ export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): Upda
     return own.some(({ name }) => name === team.name)
   }
 
-  /** A team further up is another one's. */
+  /** Only the innermost teams: one in a folder above is another agent's. */
   const nearestAt = (dir: string): Team[] => {
     const above = roster.at(dir)
     return above.filter((team) => team.projectDir === above[0]?.projectDir)
@@ -109,7 +108,7 @@ export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): Upda
       const from = since === undefined ? { newest: true } : parseSince(since)
       const isOwn = await isOwnAgent(team, caller)
       if (isOwn) await beforeMail(team, caller)
-      // Before they are read: what comes in between is then in the next page as well, and never in none.
+      // Read first: an update that arrives in between is then in both pages, and not in neither.
       const last = await store.updates.last(team.name)
       const rows = await store.updates.after(team.name, { ...from, limit: limit + (since === undefined ? 0 : 1) })
       const page = rows.slice(0, limit)
@@ -122,7 +121,7 @@ export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): Upda
         const shown = await show(store, row, turns)
         if (shown && updates.length > 0 && chars + shown.content.length > PAGE_CHARS) break
         read++
-        // What was forgotten since is not told.
+        // Forgotten since.
         if (!shown) continue
         chars += shown.content.length
         updates.push(shown)
@@ -158,7 +157,7 @@ export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): Upda
   }
 }
 
-/** Texts are read now: what was forgotten is gone from here, too. */
+/** Texts are not stored with updates: forgetting a turn removes it here too. */
 async function turnsOf(store: Store, rows: Update[]): Promise<Map<number, Turn>> {
   const turns = await store.turns.bySeqs(rows.flatMap(({ turnSeq }) => turnSeq ?? []))
   return new Map(turns.map((turn) => [turn.seq, turn]))

@@ -1,11 +1,11 @@
 import { Failure } from "../../domain/failure.ts"
 
-/** From where updates are read on: after a number, or after a moment. */
+/** Where a page of updates starts. */
 export type Since = { afterSeq: number } | { sinceMs: number }
 
 export const cursorOf = (seq: number) => `u${seq.toString(36)}`
 
-/** A cursor that was handed out, a time as ISO 8601 writes it, or seconds or milliseconds since 1970. */
+/** A cursor of an earlier page, an ISO 8601 time, or seconds or milliseconds since 1970. */
 export function parseSince(given: string | number): Since {
   const text = String(given).trim()
   if (/^u[0-9a-z]{1,10}$/.test(text)) return { afterSeq: Number.parseInt(text.slice(1), 36) }

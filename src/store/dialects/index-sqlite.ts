@@ -287,7 +287,7 @@ function translated(error: unknown, path: string): unknown {
   return failure?.code === "store_readonly" ? unusable(error, path) : (failure ?? error)
 }
 
-/** Unlike one that is damaged, it cannot be made anew before somebody has done something. */
+/** Unlike a damaged one, it cannot be rebuilt until a person has acted. */
 function unusable(error: unknown, path: string): Failure {
   return new Failure("index_unusable", `the search index cannot be used: ${path}`, { path }, { cause: error })
 }

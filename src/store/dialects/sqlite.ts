@@ -179,7 +179,7 @@ function keepAside(path: string): string {
 
 type CachingDatabase = SqliteDatabase & { isInTransaction(): boolean }
 
-/** Kysely prepares each query anew; the same few dozen texts come again and again. */
+/** Kysely prepares every query; the same few dozen texts recur. */
 function withStatementCache(db: Database.Database): CachingDatabase {
   const cache = new Map<string, SqliteStatement>()
   const guarded = <T>(work: () => T): T => {

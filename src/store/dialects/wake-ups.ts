@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events"
 
-/** The first of a burst is told at once, the rest of it together so much later. */
+/** Throttle: the first of a burst is reported at once, the rest together after this. */
 const GATHER_MS = 10
 
 export interface WakeUps {
-  /** Something moved. Who follows is told when the answer under way is out: it must not wait for what they do then. */
+  /** Wakes the listeners after the current response is out: it must not wait for their work. */
   ring(): void
   on(listener: () => void): () => void
   close(): void
@@ -12,20 +12,20 @@ export interface WakeUps {
 
 export function makeWakeUps(): WakeUps {
   const listeners = new EventEmitter().setMaxListeners(0)
-  let isRung = false
-  let toldAtMs = Number.NEGATIVE_INFINITY
-  const tell = () => {
-    isRung = false
-    toldAtMs = performance.now()
+  let isPending = false
+  let emittedAtMs = Number.NEGATIVE_INFINITY
+  const emit = () => {
+    isPending = false
+    emittedAtMs = performance.now()
     listeners.emit("wake")
   }
   return {
     ring() {
-      if (isRung) return
-      isRung = true
-      const leftMs = toldAtMs + GATHER_MS - performance.now()
-      if (leftMs <= 0) setImmediate(tell)
-      else setTimeout(tell, leftMs)
+      if (isPending) return
+      isPending = true
+      const leftMs = emittedAtMs + GATHER_MS - performance.now()
+      if (leftMs <= 0) setImmediate(emit)
+      else setTimeout(emit, leftMs)
     },
     on(listener) {
       listeners.on("wake", listener)

@@ -9,7 +9,7 @@ import { countMentions, forgetLoggedIds, forgetNames, forgetTraces, forgetWord }
 const WHOLE_SESSION = ""
 const IDS_AT_ONCE = 500
 
-/** Only hashes of the platform's ids are kept, so that what is read again stays forgotten and nothing can be read from them. */
+/** Stores hashes of the agents' ids: records that are read again stay forgotten, and the hashes reveal nothing. */
 export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
   const sessionHash = (platform: string, nativeId: string) => hash(`${platform}\n${nativeId}`)
   const mark = async (session: string, turn: string, atMs: number) => {

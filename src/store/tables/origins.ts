@@ -71,7 +71,7 @@ export function makeOrigins(db: Db): Origins {
   }
 }
 
-/** Those that come from it know it by its id. */
+/** Renames it in the edges of sessions that come from it too. */
 async function renamed(db: Db, id: SessionId, nativeId: string): Promise<string> {
   const { platform, native_id } = await db
     .selectFrom("sessions")

@@ -16,7 +16,7 @@ export function makeRuns(db: Db): Runs {
   return {
     async seen({ sessionId, host, pid, pane, start, end, atMs }) {
       const begun = start === undefined ? {} : { start, started_at_ms: atMs }
-      // Whatever is heard after its end shows that it goes on; an end that comes late does not undo a new beginning.
+      // A hook after the end shows that it continues; a late end does not undo a new start.
       const ended = { ended_at_ms: end === undefined ? null : atMs, end_reason: end ?? null }
       await db
         .insertInto("runs")

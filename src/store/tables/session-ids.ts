@@ -7,7 +7,7 @@ import type { Tables } from "../schema.ts"
 
 type Filter = Omit<Parameters<Sessions["ids"]>[0], "among">
 
-/** Sessions that fit, in no order. */
+/** The ids of matching sessions, in no order. */
 export async function sessionIds(
   db: Db,
   dialect: StoreDialect,
@@ -18,7 +18,7 @@ export async function sessionIds(
   return rows.map((row) => row.id as SessionId)
 }
 
-/** Its own, and those linked to it. */
+/** The project's own sessions, and those linked to it. */
 export function isOfProject(e: ExpressionBuilder<Tables & { s: Tables["sessions"] }, "s">, projectId: string) {
   const linked = e.selectFrom("session_projects as l").where("l.project_id", "=", projectId).select("l.session_id")
   return e.or([e("s.project_id", "=", projectId), e("s.id", "in", linked)])
@@ -40,7 +40,7 @@ const links = preparedRuns((db, ids: SessionId[]) =>
   db.selectFrom("session_projects").select(["session_id", "project_id"]).where("session_id", "in", ids),
 )
 
-/** Compared here: SQLite would look at every session of a platform to find these few. */
+/** Filtered here: SQLite would scan every session of a platform to find these few. */
 async function idsAmong(db: Db, dialect: StoreDialect, filter: Filter, among: readonly SessionId[]) {
   const { projectId, platform, gitBranch, domain } = filter
   const linked = projectId === undefined ? [] : await links(db, dialect, among)

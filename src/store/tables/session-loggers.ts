@@ -2,7 +2,7 @@ import type { ProjectId, SessionId } from "../../domain/ids.ts"
 import type { Sessions } from "../../domain/store.ts"
 import type { Db } from "../dialects/dialect.ts"
 
-/** Which agents logged sessions by hand. */
+/** Which agents logged a session with our tool. */
 export function makeLoggers(db: Db): Pick<Sessions, "noteLogger" | "loggedBy"> {
   return {
     async noteLogger(id, platform) {

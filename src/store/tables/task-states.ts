@@ -33,7 +33,7 @@ export function makeTaskStates(db: Db): TaskStates {
     async forget({ projectId, containing, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER }) {
       let query = db.selectFrom("task_states").selectAll()
       if (projectId !== undefined) query = query.where("project_id", "=", projectId)
-      // They are few: one for each session that has a task.
+      // Few rows: one for each session with a task.
       const gone = (await query.execute()).filter(({ updated_at_ms, ...row }) => {
         const texts = [row.current_task, row.current_task_id, row.last_completed_step, row.pending_messages]
         const holds = containing === undefined || texts.some((text) => text?.includes(containing))

@@ -13,7 +13,7 @@ const textsBySeq = preparedRuns((db, seqs: number[]) =>
   db.selectFrom("turns").select(["seq", "text", "metadata"]).where("seq", "in", seqs),
 )
 
-/** Well below what either database allows as parameters of one statement. */
+/** Well below both databases' limit of parameters in one statement. */
 const IDS_AT_ONCE = 5_000
 
 const BESIDES_TEXT = [
@@ -37,12 +37,12 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
   return {
     async put(turns) {
       if (turns.length === 0) return []
-      // A turn that grew while it was read comes more than once; its last reading stands.
+      // A turn that grew while it was read occurs more than once; the last reading counts.
       const latest = new Map(turns.map((turn) => [`${turn.sessionId} ${turn.nativeId}`, turn]))
       const put: PutTurn[] = []
       for (const { isTimeLent, rows } of runsOf([...latest.values()]))
         put.push(...(await dialect.putTurns(db, rows, { isTimeLent })))
-      // What is as it was may be in another file now, and that one says from now on whether it is still there.
+      // Unchanged turns may be in another file now, which from now on decides whether they still exist.
       if (put.length < latest.size) await own(db, [...latest.values()])
       return put
     },
@@ -233,7 +233,7 @@ async function own(db: Db, turns: NewTurn[]): Promise<void> {
   }
 }
 
-/** Those that follow each other and are put by the same statement: the order of a conversation is that of its keeping. */
+/** Consecutive turns that one statement can store: the order of a conversation is the order of its rows. */
 function runsOf(turns: NewTurn[]): { isTimeLent: boolean; rows: TurnRow[] }[] {
   const runs: { isTimeLent: boolean; rows: TurnRow[] }[] = []
   for (const turn of turns) {

@@ -8,7 +8,7 @@ import { inJson } from "./delivery-forgetting.ts"
 
 export const FORGOTTEN_MARK = "[forgotten]"
 
-/** Takes a text out of every column that could hold it. What is left of each value stays. Returns how many values changed. */
+/** Removes a text from every column that could contain it, and keeps the rest of each value. Returns how many changed. */
 export async function forgetWord(db: Db, dialect: StoreDialect, word: string, projectId?: ProjectId): Promise<number> {
   let changed = 0
   for (const { table, column, handling } of swept()) {
@@ -48,7 +48,7 @@ export async function countMentions(
   return count
 }
 
-/** A turn or thought that holds the text is deleted as a whole, and counted as that. */
+/** A turn or thought that contains the text is deleted as a whole, and counted separately. */
 const isOfMessage = (table: string, column: string) =>
   (table === "turns" && (column === "text" || column === "metadata")) || (table === "thoughts" && column === "text")
 
@@ -60,7 +60,7 @@ function* swept(): Generator<{ table: string; column: string; handling: "text" |
 
 const OF_SESSION = new Set(["thoughts", "turns", "runs", "journal", "deliveries", "updates", "permissions", "topics"])
 
-/** Of one project only what belongs to its sessions can be told. */
+/** For one project: only rows that belong to its sessions. */
 function heldBy(table: string, projectId: ProjectId | undefined) {
   if (projectId === undefined) return sql<SqlBool>`1 = 1`
   if (table === "sessions" || table === "task_states") return sql<SqlBool>`project_id = ${projectId}`
@@ -86,7 +86,7 @@ function without(word: string, value: string, handling: "text" | "json" | "hash"
   }
 }
 
-/** The names of files that are gone. The row's own number takes their place: one that comes back may go again. */
+/** Replaces the names of deleted files by the row's id, which stays unique. */
 export async function forgetNames(db: Db, word: string, sources: readonly SourceName[]): Promise<void> {
   const clean = (name: string) => (name.includes(word) ? sql<string>`'forgotten:' || id` : name)
   for (const { platform, key, path } of sources)
@@ -98,7 +98,7 @@ export async function forgetNames(db: Db, word: string, sources: readonly Source
       .execute()
 }
 
-/** Ids of our own log, which the agent chose. A session that is left keeps its turns, and what is logged under that id begins another. */
+/** Replaces ids that agents chose for our own log. The session keeps its turns; new entries under that id start another. */
 export async function forgetLoggedIds(
   db: Db,
   dialect: StoreDialect,
@@ -119,7 +119,7 @@ export async function forgetLoggedIds(
         .execute()
 }
 
-/** A session that goes leaves its name and its words in rows that outlive it: topics, and what readers remember. */
+/** Clears a deleted session's name and text in rows that outlive it: topics, and the readers' memory. */
 export async function forgetTraces(db: Db, sessionIds: readonly SessionId[]): Promise<void> {
   if (sessionIds.length === 0) return
   await db
