@@ -99,7 +99,7 @@ describe("with the token alone", () => {
     return answer.json<{ error?: { code: string } }>().error?.code ?? "answered"
   }
 
-  test("nobody adds a team, starts a program, widens permissions, deletes or gets a key", async () => {
+  test("no agent adds a team, starts a program, widens permissions, deletes data or gets a key", async () => {
     const before = config()
     const team = { name: "evil", project, program: trap, skipPermissions: true, replace: true }
     const claims = { surface: "cli", isOwner: true, client: { name: "the owner", version: "1" } }
@@ -126,7 +126,7 @@ describe("with the token alone", () => {
   })
 })
 
-test("at the socket, nobody is the owner by saying so", async () => {
+test("at the socket, claiming to be the owner does not make a caller the owner", async () => {
   const caller = encodeURIComponent(JSON.stringify({ surface: "cli", cwd: "/" }))
   for (const proof of ["", `${Date.now()}.AAAA`, home.token()]) {
     const headers = { "throughline-caller": caller, "throughline-owner": proof }
@@ -161,7 +161,7 @@ test("the owner does all of it, at a terminal and at the dashboard, and the audi
   expect((await home.run("audit")).stdout).toMatch(/teams\.add .*skipPermissions: true/)
 })
 
-test("an agent takes back its own message, and none of the owner's", async () => {
+test("an agent cancels its own message, and none of the owner's", async () => {
   expect((await shell(`$TL teams add mail --project ${project}`)).code).toBe(0)
   const send = async (text: string, env = {}) => {
     const { stdout } = await shell(`$TL send mail "${text}" --json`, env)

@@ -36,7 +36,7 @@ afterAll(async () => {
 /** On a busy machine the daemon may come later than the only prompt of print mode is sent; then the next one is looked at. */
 const RUNS = 4
 
-test("the real Claude Code's first session after a kill learns where things stood, in what its model reads", async () => {
+test("the real Claude Code's first session after a kill gets the project's state in its model's input", async () => {
   model.script(() => [text("Hello.")])
   const isTold = () => model.requests.some(({ body }) => wordsOf(body).includes("blue rope"))
   for (let run = 0; run < RUNS && !isTold(); run++) {

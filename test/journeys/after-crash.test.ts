@@ -43,7 +43,7 @@ describe.each([
   const said = (event: string, more: object = {}) =>
     runHook(home, { hook_event_name: event, ...session, cwd, ...more }, { platform })
 
-  test("brings it up again without waiting for it, and is told at its first prompt where things stood, once", async () => {
+  test("restarts the daemon without waiting for it, and gets the project's state once, at its first prompt", async () => {
     await home.kill()
     const start = await said("SessionStart", { source: "startup" })
     expect(start).toMatchObject({ code: 0, output: "" })
@@ -57,14 +57,14 @@ describe.each([
     expect((await said(prompting, { prompt: "Again" })).output).toBe("")
   })
 
-  test("is told at its start when the daemon is there, and not again", async () => {
+  test("gets it at its start if the daemon is up, and not again", async () => {
     const later = { session_id: `later-${platform}` }
     expect((await said("SessionStart", { source: "startup", ...later })).output).toContain("blue rope")
     expect((await said(prompting, { prompt: "Hello", ...later })).output).toBe("")
   })
 })
 
-test("the daemon that comes back gives the next prompt's hook more time to be told", async () => {
+test("after a restart the daemon gives the next prompt's hook more time", async () => {
   await home.kill()
   const mark = join(home.dir, "spool", ".missed-start")
   await runHook(home, { hook_event_name: "SessionStart", session_id: "late", cwd, source: "startup" })

@@ -59,7 +59,7 @@ describe.each(AGENTS)("after a kill of everything, the real $platform", ({ platf
     await home.dispose()
   })
 
-  test("tells its first session where the killed one stood, in what its model reads, and keeps only the person's words", {
+  test("gives its first session the killed one's state in the model's input, and stores only the person's words", {
     timeout: SLOW_MS,
   }, async () => {
     // It dies while its model thinks.
@@ -95,7 +95,7 @@ describe.each(AGENTS)("after a kill of everything, the real $platform", ({ platf
     await expect.poll(prompts, SOON).toEqual(asked)
   })
 
-  test("tells a session at which nobody sits nothing that is meant for the owner", () => {
+  test("gives an unattended session nothing that is meant for the owner", () => {
     expect(wordsOf(model.requests.map(({ body }) => body))).not.toMatch(/Session restarted|Say this to the owner/)
     const hooks = receivedHooks(home).filter(({ session }) => session !== undefined)
     expect(hooks.filter(({ unattended }) => unattended !== "true")).toEqual([])

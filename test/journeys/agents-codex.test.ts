@@ -58,7 +58,7 @@ const question = async () => {
 }
 
 test(
-  "a question to the real Codex's team is answered in a session that takes nobody's place, and is no restart",
+  "a question to the real Codex's team is answered in a session of its own, and is not reported as a restart",
   async () => {
     codex.model.script(() => [text("plum")])
     const before = await state()

@@ -137,7 +137,7 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
     expect(existsSync(join(outside, "b"))).toBe(true)
   }, 240_000)
 
-  test("always for a command writes that rule, and is not asked for again", async () => {
+  test("always for a command writes that rule, and the command needs no approval again", async () => {
     const use: [string, Record<string, unknown>] = ["Bash", { command: "npm view left-pad --offline" }]
     const { id, suggestions } = await asked(use, use)
     const which = suggestions.findIndex((label) => label.includes("Bash(")) + 1
@@ -194,7 +194,7 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
     return pressed.answer()!
   }
 
-  test("a command is allowed by a tap, and the approval request says by whom", async () => {
+  test("a command is allowed by a button, and the approval request says by whom", async () => {
     const { id } = await asked(["Bash", { command: "touch tapped" }])
     await expect.poll(() => approvalOf(id), SOON).toBeDefined()
     const { id: messageId } = approvalOf(id)!
@@ -206,7 +206,7 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
     await isOver()
   }, 240_000)
 
-  test("questions are answered one after another on one approval request, by taps and by a reply", async () => {
+  test("questions are answered one after another on one approval request, by buttons and by a reply", async () => {
     const options = (...names: string[]) => names.map((label) => ({ label, description: `the ${label} one` }))
     const questions = [
       { question: "Which colour?", header: "Colour", options: options("red", "blue"), multiSelect: false },
@@ -228,7 +228,7 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
     expect(results()).toMatch(/"Which colour\?"="blue".*"Which days\?"="Mon, Wed".*"Which way\?"="sideways, please"/s)
   }, 240_000)
 
-  test("what a tool's server asks is answered as its schema wants it", async () => {
+  test("a tool server's question is answered in the form of its schema", async () => {
     const tool: [string, Record<string, unknown>] = ["mcp__asker__choose", {}]
     const first = await asked(tool)
     await answer(first.id, "allow")
@@ -243,7 +243,7 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
     expect(results()).toContain('{"action":"accept","content":{"colour":"blue","isSure":true}}')
   }, 240_000)
 
-  test("the terminal is first: the question is stale within three seconds, and says so", async () => {
+  test("answered at the terminal first, the question is marked stale within three seconds", async () => {
     const permission = await asked(["Bash", { command: "sleep 4; touch here" }])
     await isShown()
     await sleep(1_000)
@@ -257,7 +257,7 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
     expect(existsSync(file("here"))).toBe(true)
   }, 240_000)
 
-  test("Esc at the terminal, of which no hook tells, makes it stale too", async () => {
+  test("Esc at the terminal, which no hook reports, makes it stale too", async () => {
     const permission = await asked(["Bash", { command: "touch never" }])
     await isShown()
     // A dialog that has just opened may not take the first one.

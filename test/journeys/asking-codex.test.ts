@@ -47,7 +47,7 @@ async function asked(name: string) {
 const isClosed = () =>
   expect.poll(() => codex.terminal.lines().join("\n"), SOON).not.toContain("Press enter to confirm")
 
-test("what the real Codex asks in its terminal is allowed from elsewhere, and its dialog closes", async () => {
+test("a request of the real Codex in its terminal is allowed from elsewhere, and its dialog closes", async () => {
   await codex.start()
   const permission = await asked("one")
   expect(permission).toMatchObject({ tool: "shell", title: "May I?", asker: "Codex in lake" })
@@ -89,7 +89,7 @@ test("the daemon is killed while it waits: the dialog stays, and the same questi
   await expect.poll(() => existsSync(file("four")), SOON).toBe(true)
 }, 240_000)
 
-test("the daemon is killed, and the terminal answers while nobody listens: it waits no more, and the next one does", async () => {
+test("answered at the terminal while the daemon is down, the request is settled, and the next one is pending", async () => {
   const permission = await asked("five")
   await codex.home.kill()
   codex.terminal.key("Enter")

@@ -33,7 +33,7 @@ afterAll(async () => {
   await telegram.close()
 })
 
-test("what an agent asks that works for a team is allowed and denied by a tap too, also before its session was read", async () => {
+test("requests of a team's agent are allowed and denied by buttons too, even before its session was read", async () => {
   for (const [name, label, text] of [
     ["yes", "✅ Allow", "Allowed."],
     ["no", "⛔ Deny", "Denied."],

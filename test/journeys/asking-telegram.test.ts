@@ -61,7 +61,7 @@ describe("an agent asks, and its person has a phone", () => {
     return pressed.answer()!
   }
 
-  test("the end of a long command is on the approval request, all of it one tap away, and the tap has effect within 2 s", async () => {
+  test("the approval request shows the end of a long command, the whole of it on request, and a button works within 2 s", async () => {
     const command = `echo ${"x".repeat(5_000)}${TAIL}`
     const { approval, kinds } = await asked(command)
     expect(approval.text).toContain(TAIL)
@@ -95,7 +95,7 @@ describe("an agent asks, and its person has a phone", () => {
     expect(Math.max(...tookMs)).toBeLessThan(2_000)
   }, 240_000)
 
-  test("two taps are one decision, and the second is told which", async () => {
+  test("two button presses are one decision, and the second is answered with it", async () => {
     const { approval, id, kinds } = await asked("two presses")
     const both = await Promise.all([press(approval, /Deny$/), press(approval, /Allow$/)])
     expect(both.map(({ text }) => text).toSorted()).toEqual([
@@ -125,7 +125,7 @@ describe("an agent asks, and its person has a phone", () => {
     ])
   }, 240_000)
 
-  test("the terminal is first: the buttons are gone within 3 s, and a tap that was under way is told so", async () => {
+  test("answered at the terminal first, the buttons disappear within 3 s, and a late press is answered with that", async () => {
     const { approval, id } = await asked("at the desk")
     await sleep(500)
     const beganMs = performance.now()
@@ -151,7 +151,7 @@ describe("an agent asks, and its person has a phone", () => {
     ).toEqual([])
   }, 240_000)
 
-  test("the agent dies while it waits: a tap never says that it was allowed", async () => {
+  test("if the agent dies while it waits, a button press never reports it as allowed", async () => {
     const { approval, id } = await asked("die")
     process.kill(agent.pid, "SIGKILL")
     const { text, isAlert } = await press(approval, /Allow$/)

@@ -70,7 +70,7 @@ const answer = (id: string, word: string, more: object = {}) =>
 const decisionOf = (said: string) => JSON.parse(said).hookSpecificOutput.decision
 
 describe.each<Kind>(["hook.sh", "node"])("a hook that asks, on %s", (kind) => {
-  test("is let go at once, without a word, when nobody could answer", async () => {
+  test("is released at once, without output, if nobody can answer", async () => {
     // Longer than a page counts as looked at after its last look.
     await sleep(16_000)
     const began = performance.now()
@@ -79,7 +79,7 @@ describe.each<Kind>(["hook.sh", "node"])("a hook that asks, on %s", (kind) => {
     expect(await waiting()).toEqual([])
   }, 240_000)
 
-  test("prints what was decided, with the one rule that was chosen", async () => {
+  test("prints the decision, with the one chosen rule", async () => {
     const one = await asked(kind)
     expect(one.permission).toMatchObject({ tool: "Bash", asker: expect.stringMatching(/^Claude Code in /) })
     expect(one.permission.suggestions).toEqual(["allow /srv (session)", "permission mode acceptEdits (session)"])
@@ -104,7 +104,7 @@ describe.each<Kind>(["hook.sh", "node"])("a hook that asks, on %s", (kind) => {
     expect(decisionOf(await hook.over)).toEqual({ behavior: "allow" })
   }, 240_000)
 
-  test("says nothing when the daemon is away, at once, and nothing is spooled", async () => {
+  test("returns at once without output if the daemon is down, and spools nothing", async () => {
     await home.run("stop")
     const began = performance.now()
     expect(await start(kind, payloadOf()).over).toBe("")
@@ -112,12 +112,12 @@ describe.each<Kind>(["hook.sh", "node"])("a hook that asks, on %s", (kind) => {
     await home.run("start")
   }, 240_000)
 
-  test("does not wait in a program's own process, whose program is asked", async () => {
+  test("does not wait in an SDK's process: there the program is asked", async () => {
     await waiting()
     expect(await start(kind, payloadOf(), { CLAUDE_CODE_ENTRYPOINT: "sdk-cli" }).over).toBe("")
   })
 
-  test("that is killed makes its question stale, and an answer says so", async () => {
+  test("makes its question stale when it is killed, and an answer says so", async () => {
     const { hook, permission } = await asked(kind)
     // What carries its question stays, and would take the answer to nobody.
     await sleep(500)
@@ -128,7 +128,7 @@ describe.each<Kind>(["hook.sh", "node"])("a hook that asks, on %s", (kind) => {
     expect([accepted, now.state]).toEqual([false, "stale"])
   }, 240_000)
 
-  test("whose agent reads no longer takes no answer: it is not recorded as allowed, and says why", async () => {
+  test("takes no answer once its agent stopped reading: it is not recorded as allowed, and says why", async () => {
     const { hook, permission } = await asked(kind)
     // The hook goes on, as one that its agent is about to kill.
     hook.child.stdout!.destroy()
@@ -158,7 +158,7 @@ describe.each<Kind>(["hook.sh", "node"])("a hook that asks, on %s", (kind) => {
     20_000,
   )
 
-  test("goes on waiting while another tool of the turn runs, and while its own is another's", async () => {
+  test("keeps waiting while another tool of the turn runs, and while its own tool runs in another agent", async () => {
     const { hook, payload, permission } = await asked(kind)
     const say = (values: object) =>
       ask(home, {
@@ -173,7 +173,7 @@ describe.each<Kind>(["hook.sh", "node"])("a hook that asks, on %s", (kind) => {
     expect(decisionOf(await hook.over)).toEqual({ behavior: "allow" })
   }, 240_000)
 
-  test("of a sub-agent says that nothing is on the screen, and waits for a minute at the most", async () => {
+  test("of a sub-agent says that nothing is on the screen, and waits for at most a minute", async () => {
     const { hook, permission } = await asked(kind, { agent_id: "a1", agent_type: "Explore" })
     expect(permission.asker).toMatch(/sub-agent Explore \(nothing of it is on the screen\)$/)
     expect(Date.parse(permission.expiresAt) - Date.parse(permission.askedAt)).toBe(60_000)

@@ -173,7 +173,7 @@ describe("input that is wrong", () => {
       )
   })
 
-  test("branches and revisions that lead nowhere are refused, and nothing of them is kept", async () => {
+  test("branches and revisions of unknown thoughts are refused, and nothing of them is stored", async () => {
     const [agent] = agents as [McpClient]
     const { session } = await agent.call<Loaded>("init", { operation: "start_new" })
     await agent.call("thought", thought("one"))
@@ -228,7 +228,7 @@ describe("input that is wrong", () => {
     expect(await refused(thought("x"))).toEqual([400, expect.objectContaining({ code: "session_needed" })])
   })
 
-  test("unusual but whole text is kept as it is", async () => {
+  test("unusual but valid text is stored unchanged", async () => {
     const [agent] = agents as [McpClient]
     const { session } = await agent.call<Loaded>("init", { operation: "start_new" })
     const texts = [
@@ -304,7 +304,7 @@ describe("input that is wrong", () => {
     expect(await answer(2)).toContain('"error":{"code":-32602,"message":"params.cursor: ')
   })
 
-  test("a message of 40 MB is refused, and the agent goes on", async () => {
+  test("a message of 40 MB is refused, and the agent continues", async () => {
     const [agent] = agents as [McpClient]
     await expect(agent.call("thought", thought("x".repeat(40 * 1024 * 1024)))).rejects.toThrow(/32 MB/)
   })
@@ -373,7 +373,9 @@ describe("a disk that refuses to write", () => {
   }
   afterEach(() => rmSync(join(disk, "filler"), { force: true }))
 
-  test("a full one: what was kept stays readable, and with space again the same daemon goes on", async ({ skip }) => {
+  test("a full one: stored data stays readable, and the same daemon continues once there is space", async ({
+    skip,
+  }) => {
     skip(noMount !== undefined, noMount)
     for (let number = 1; number <= 5; number++) expect(await record(`before ${number}`)).toBe("kept")
     const { pid } = home.registration()
@@ -392,7 +394,7 @@ describe("a disk that refuses to write", () => {
     expect(home.registration().pid).toBe(pid)
   })
 
-  test("a full one: a fresh agent still recovers what was kept", async ({ skip }) => {
+  test("a full one: a fresh agent still recovers stored data", async ({ skip }) => {
     skip(noMount !== undefined, noMount)
     const fresh = await connect(home)
     onTestFinished(() => fresh.close())
@@ -413,7 +415,7 @@ describe("a disk that refuses to write", () => {
     expect(await readable()).toEqual(kept)
   })
 
-  test("a read-only one at the start is named, and mended it works", async ({ skip }) => {
+  test("a read-only one is reported at the start, and works once it is fixed", async ({ skip }) => {
     skip(noMount !== undefined, noMount)
     await home.run("stop")
     mount("-o", "remount,ro", disk)

@@ -67,7 +67,7 @@ describe.each(CLAUDES)("Claude Code $version", ({ name }) => {
     expect(session.resumeCommand).toBeUndefined()
   })
 
-  test("has a fork as a session of its own, with what it began with, which leads to the old one and leaves it alone", async () => {
+  test("stores a fork as a session of its own, with its inherited turns, linked to the unchanged original", async () => {
     const before = (await showSession(home, "claude-code", nativeId))!
     const fork = await say("Or walk round?", { resume: nativeId, args: ["--fork-session"] })
     expect(fork.id).not.toBe(nativeId)
@@ -80,7 +80,7 @@ describe.each(CLAUDES)("Claude Code $version", ({ name }) => {
     expect(await showSession(home, "claude-code", nativeId)).toEqual(before)
   })
 
-  test("keeps what was said before a compaction, then the mark, then the summary", async () => {
+  test("stores the turns before a compaction, then the compaction, then the summary", async () => {
     const before = (await showSession(home, "claude-code", nativeId))!
     const compacted = await say("/compact", { resume: nativeId })
     expect(compacted.id).toBe(nativeId)
@@ -97,7 +97,7 @@ describe.each(CLAUDES)("Claude Code $version", ({ name }) => {
   })
 
   test(
-    "takes back what came after the reply from which it was told to go on",
+    "marks the turns after the reply that it was resumed from as rewound",
     async () => {
       const first = await say("Shall we swim?")
       const folder = join(home.env.HOME!, ".claude", "projects")

@@ -18,7 +18,7 @@ describe("a conversation with Codex", () => {
   })
 })
 
-test("sessions are followed behind a link, and in a folder that was deleted and made anew", async () => {
+test("sessions are captured behind a symlink, and in a folder that was deleted and recreated", async () => {
   const home = makeHome()
   const model = await startModelApi(openaiResponses)
   try {

@@ -19,7 +19,7 @@ describe("a conversation with Gemini CLI", () => {
   })
 })
 
-test("a conversation with Gemini CLI leaves one session and an empty file when it goes on in a later minute", async () => {
+test("a conversation with Gemini CLI that continues in a later minute leaves one session and an empty file", async () => {
   const home = makeHome()
   const model = await startModelApi(geminiContent)
   try {

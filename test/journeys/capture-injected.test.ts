@@ -42,7 +42,7 @@ const AGENTS: Told[] = [
 
 /** Gemini CLI puts what a hook says before the prompt, in the same message, when it runs with -p. */
 test.each(AGENTS)(
-  "what hooks tell $platform is not kept as the person's words, and their prompt is",
+  "text that hooks inject into $platform is not stored as the person's words, and their prompt is",
   {
     timeout: 120_000,
   },

@@ -4,7 +4,7 @@ import { type TortureResult, torture } from "../../bench/torture.ts"
 // bench/torture.ts does it hundreds of times.
 const KILLS = 12
 
-describe("agents write, rewrite and take back while the daemon that follows them is killed again and again", () => {
+describe("agents write, rewrite and rewind while the capturing daemon is killed again and again", () => {
   let result: TortureResult
   beforeAll(async () => {
     result = await torture({ kills: KILLS, bytes: 3_000_000, seed: Date.now() % 1_000_000 })
@@ -16,7 +16,7 @@ describe("agents write, rewrite and take back while the daemon that follows them
     expect(rows).toBeGreaterThan(500)
   })
 
-  test("what else is there was taken back, and is marked so", () => {
+  test("all other turns were rewound, and are marked so", () => {
     expect(result.strays).toEqual([])
   })
 
@@ -25,7 +25,7 @@ describe("agents write, rewrite and take back while the daemon that follows them
     expect(result.integrity).toEqual(["ok"])
   })
 
-  test("no daemon gave up, and some was kept between the kills", () => {
+  test("no daemon gave up, and some turns were stored between the kills", () => {
     expect(result.gaveUp).toEqual([])
     expect(result.rowsUnderFire).toBeGreaterThan(0)
   })

@@ -57,7 +57,7 @@ describe.each(CLAUDES)("Claude Code $version", ({ name, version }) => {
     return home.json<Shown>("sessions", "show", sessions[0]!.id)
   }
 
-  test("keeps its reasoning, branch included, and a new process gets all of it back without naming an id", async () => {
+  test("stores its reasoning with a branch, and a new process recovers all of it without an id", async () => {
     const project = projectFolder("lake")
     const main = ["The lake is frozen.", 'A "sled" holds\ntwo of us; ça va, 湖.', "So we cross at night."]
     const branch = ["Or we walk round it.", "That takes two days."]

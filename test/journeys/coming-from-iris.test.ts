@@ -184,7 +184,7 @@ describe("somebody who comes from Iris", () => {
     await expect.poll(state, SOON).toMatchObject({ status: "done", answer: "1500" })
   })
 
-  test("an answer that takes longer than timeout is not lost: its state and id are told", async () => {
+  test("an answer that takes longer than the timeout is not lost: its state and id are returned", async () => {
     const late = await ask(frontend, { team: "backend", question: "<<SLOW 1500>>", fromTeam: "frontend", timeout: 100 })
     expect(["queued", "delivered", "running"]).toContain(late.status)
     expect(late.reason ?? "", "in words, and no internal name of a process").not.toMatch(/\d{3,}/)
@@ -206,7 +206,7 @@ describe("somebody who comes from Iris", () => {
     expect((await talk.cli("notices")).stdout).toContain("The schema changes.")
   })
 
-  test("only teams of the configuration are asked, and nobody asks in another team's name", async () => {
+  test("only configured teams can be asked, and no caller asks in another team's name", async () => {
     expect(await frontend.refused("teams_ask", { team: "nobody", question: "x" })).toContain('no team "nobody"')
     expect(await frontend.refused("teams_ask", { team: "backend", question: "x", fromTeam: "nobody" })).toContain(
       "nobody",
@@ -216,7 +216,7 @@ describe("somebody who comes from Iris", () => {
     )
   })
 
-  test("sessions, messages and times are there after the daemon was killed, and go on with --resume", async () => {
+  test("sessions, messages and times survive a kill of the daemon, and continue with --resume", async () => {
     const before = (await pair("frontend", "backend"))!
     expect(before).toMatchObject({ status: "active", messages: 5 })
     await home.kill()
@@ -231,7 +231,7 @@ describe("somebody who comes from Iris", () => {
     expect(Date.parse(after.lastUsedAt)).toBeGreaterThan(Date.parse(before.lastUsedAt))
   })
 
-  test("status lists the pairs, of all teams or of one, and analytics tells who asks whom most", async () => {
+  test("status lists the pairs of all teams or of one, and analytics shows who asks whom most", async () => {
     expect((await talk.cli("teams", "status")).stdout).toContain("backend")
     const of = await status({ team: "frontend" })
     expect(of.pairs.every(({ from, to }) => from === "frontend" || to === "frontend")).toBe(true)
@@ -254,7 +254,7 @@ describe("somebody who comes from Iris", () => {
     expect((await talk.cli("analytics")).stdout).toMatch(/frontend.*backend/)
   })
 
-  test("a session that cannot be made fails the question with the agent's words, which are kept with it", async () => {
+  test("if no session can be created, the question fails with the agent's error, which is stored with it", async () => {
     const program = join(home.env.HOME!, "bin/claude")
     const working = readFileSync(program)
     writeFileSync(program, "#!/bin/sh\necho 'no room to start' >&2\nexit 1\n")

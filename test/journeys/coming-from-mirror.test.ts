@@ -77,7 +77,7 @@ describe("somebody who comes from claude-telegram-mirror", () => {
     await show(shopTopic)
   }, 240_000)
 
-  test("what is written in a topic is typed into that session's pane, and into no other", async () => {
+  test("a message in a topic is typed into that session's pane, and into no other", async () => {
     await isIdle(yard)
     await write("And the twigs? Price: $5; -x", { thread: yardTopic })
     await expect.poll(() => yard.prompts(), SOON).toContain("And the twigs? Price: $5; -x")
@@ -85,7 +85,7 @@ describe("somebody who comes from claude-telegram-mirror", () => {
     expect(shop.prompts().join()).not.toContain("twigs")
   }, 240_000)
 
-  test("sessions live says in which pane each session is", async () => {
+  test("sessions live shows each session's pane", async () => {
     const { stdout } = await talk.cli("sessions", "live")
     for (const agent of [shop, yard]) expect(stdout).toContain(agent.pane.pane)
   })
@@ -102,7 +102,7 @@ describe("somebody who comes from claude-telegram-mirror", () => {
     expect(await pocket.topics()).toHaveLength(2)
   }, 240_000)
 
-  test("what is written in General goes to no agent, and is answered", async () => {
+  test("a message in General goes to no agent, and is answered", async () => {
     const before = [shop.prompts().length, yard.prompts().length]
     // The set-up has tried here whether it can write.
     const heard = (await inGeneral()).length
@@ -119,7 +119,7 @@ describe("somebody who comes from claude-telegram-mirror", () => {
     expect([shop.prompts().length, yard.prompts().length]).toEqual(before)
   }, 240_000)
 
-  test("whoever is not on the list reaches no agent, and the audit has it", async () => {
+  test("a user who is not on the list reaches no agent, and is in the audit", async () => {
     talk.note("Somebody else in the group writes.")
     await write("Delete everything", { thread: shopTopic, by: pocket.eve })
     const refused = async () =>

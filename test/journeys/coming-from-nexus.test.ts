@@ -93,7 +93,7 @@ describe("somebody who comes from the Nexus bridge", () => {
     expect(JSON.stringify(config)).toContain(join(dirOf("homelab"), ".claude/CLAUDE.md"))
   })
 
-  test("a claude_md that is not there is named", async () => {
+  test("a missing claude_md is reported", async () => {
     const { troubles } = await home.json<{ troubles: string[] }>("teams")
     expect(troubles.join()).toContain(`teams.sentry.claude_md = "${dirOf("sentry")}/.claude/CLAUDE.md"`)
   })
@@ -153,7 +153,7 @@ describe("somebody who comes from the Nexus bridge", () => {
     expect(page.updates.filter(({ type }) => type === "session_restart")).toHaveLength(1)
   })
 
-  test("a restart is told once, also over a restart of the daemon, and to each reader from its own since", async () => {
+  test("a restart is reported once, even across a restart of the daemon, and to each reader from its own `since`", async () => {
     await home.kill()
     await home.run("start")
     await dispatcher.close()
@@ -195,7 +195,7 @@ describe("somebody who comes from the Nexus bridge", () => {
       .toBe("Fix nexus.mg DNS record")
   })
 
-  test("the next session is told by its hook what the last one did, and to ask: resume or start fresh", async () => {
+  test("the next session's hook reports the last one's task, and the question: resume or start fresh", async () => {
     await runHook(home, { hook_event_name: "SessionEnd", session_id: "felt-1", reason: "other", cwd: dirOf("felt") })
     const { output } = await begins("felt", "felt-2")
     talk.said("SessionStart hook, what the new session is told:", output)

@@ -77,7 +77,7 @@ describe("somebody who comes from praxis-os", () => {
     await home.dispose()
   })
 
-  test("log_conversation_exchange takes and answers what it did, and the log says what praxis-os's said", async () => {
+  test("log_conversation_exchange has the same parameters, answer and log lines as in praxis-os", async () => {
     talk.note("An agent logs an exchange.")
     const logged = await agent.call<Logged>("log_conversation_exchange", {
       user_message: "Why is the checkout slow?",
@@ -147,7 +147,7 @@ describe("somebody who comes from praxis-os", () => {
     expect(turns.at(-1)).toMatchObject({ kind: "reset", text: "context_limit" })
   })
 
-  test("what praxis-os had written into .praxis-os/.conversations is read from there, marked until a person vouches", async () => {
+  test("praxis-os's files in .praxis-os/.conversations are read, and marked as untrusted until a person vouches for them", async () => {
     const of = async () => (await search({ query: "embeddings vectors", project: "all" })).exchanges
     await expect.poll(async () => (await of()).length, SOON).toBe(1)
     expect(await of()).toMatchObject([
@@ -177,7 +177,7 @@ describe("somebody who comes from praxis-os", () => {
     expect(await agent.refused("search_conversation_history", { query: "x", session_id: "nobody" })).toContain("nobody")
   })
 
-  test("three results come unless another number is asked for", async () => {
+  test("the default is three results", async () => {
     for (let nth = 1; nth <= 5; nth++)
       await agent.call("log_conversation_exchange", {
         user_message: `Which lorry brings parcel ${nth}?`,
@@ -196,7 +196,7 @@ describe("somebody who comes from praxis-os", () => {
     )
   })
 
-  test("resume_session_context takes current_query, session_id and max_context_tokens, and keeps to the budget", async () => {
+  test("resume_session_context takes current_query, session_id and max_context_tokens, and stays within the budget", async () => {
     const resume = (args: Record<string, unknown>) => agent.call<Resumed>("resume_session_context", args)
     const whole = await resume({ current_query: "checkout slow", session_id: "abc123" })
     expect(whole.brief).toContain("stock service")
@@ -233,7 +233,7 @@ describe("somebody who comes from praxis-os", () => {
     ["cursor", "Paint the basket green"],
     ["cline", "Measure the queue"],
     ["claude-code", "Count the parcels"],
-  ])("extract_session_history reads what %s itself has kept, also from before", async (platform, said) => {
+  ])("extract_session_history reads %s's own files, older ones included", async (platform, said) => {
     const sessions = await extract({ platform })
     expect(sessions).toHaveLength(1)
     expect(sessions[0]).toMatchObject({
@@ -244,7 +244,7 @@ describe("somebody who comes from praxis-os", () => {
     expect(sessions[0]!.exchanges[0]).toMatchObject({ user: said, timestamp: expect.stringMatching(/^2026-08-01T/) })
   })
 
-  test("extract_session_history takes a folder or its URI as workspace_id, and refuses a platform that there is not", async () => {
+  test("extract_session_history takes a folder or its URI as workspace_id, and refuses an unknown platform", async () => {
     const ids = async (workspace_id: string) =>
       (await extract({ platform: "conversation-log", workspace_id, limit: 20 })).map(({ native_id }) => native_id)
     expect(await ids(project)).toEqual(expect.arrayContaining(["abc123", "lorries"]))

@@ -59,7 +59,7 @@ describe("somebody who comes from Thoughtbox", () => {
     await home.dispose()
   })
 
-  test("an id that there is not fails without an error, by the same words", async () => {
+  test("an unknown id fails without an error, with the same message", async () => {
     const missing = await init("load_context", { sessionId: "abc-123" })
     expect(missing).toMatchObject({ success: false, message: expect.stringMatching(/^Session abc-123 not found/) })
   })
@@ -72,7 +72,7 @@ describe("somebody who comes from Thoughtbox", () => {
     })
   })
 
-  test("list_roots has the client's root with its name, and bind_root keeps it for the calls that follow", async () => {
+  test("list_roots returns the client's root with its name, and bind_root binds it for later calls", async () => {
     expect((await init("list_roots")).roots).toEqual([{ uri: project.uri, name: "my-project", bound: false }])
     const elsewhere = folder("elsewhere")
     expect((await init("bind_root", { mcpRootUri: elsewhere.uri })).roots).toEqual([
@@ -149,7 +149,7 @@ describe("somebody who comes from Thoughtbox", () => {
     expect(loaded.message).toMatch(/^Loaded session /)
   })
 
-  test("a session of another root may be loaded by its id, and the answer says whose it is", async () => {
+  test("a session of another root can be loaded by its id, and the answer names its root", async () => {
     const other = folder("another")
     const stranger = (await init("start_new", { title: "Elsewhere", mcpRootUri: other.uri })).session!
     const found = await init("load_context", { sessionId: stranger.id, mcpRootUri: project.uri })
@@ -157,7 +157,7 @@ describe("somebody who comes from Thoughtbox", () => {
     expect(found.message).toContain(`It belongs to another project: ${other.uri}.`)
   })
 
-  test("what Thoughtbox planned is there: pinning, archiving, linking to a second root, names", async () => {
+  test("Thoughtbox's planned features exist: pinning, archiving, linking to a second root, names", async () => {
     await reconnect()
     await init("pin", { sessionId: first.id })
     expect((await init("load_context")).session?.id).toBe(first.id)

@@ -11,7 +11,7 @@ interface Audit {
   entries: { who: string; what: string; data: Record<string, unknown> }[]
 }
 
-test("what commands change while no daemon runs is in the audit afterwards, oldest first, also after a kill", async () => {
+test("changes by commands while no daemon runs are in the audit afterwards, oldest first, even after a kill", async () => {
   await home.run("config", "set", "log.level", "debug")
   await home.run("setup", "codex", "--yes")
   await home.run("setup", "codex", "--yes")

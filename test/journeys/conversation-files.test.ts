@@ -77,7 +77,7 @@ async function soon(word: string, what: string): Promise<Hit> {
 
 describe("a conversation log that an agent appends to a file", () => {
   test.each(KINDS)(
-    "is found within five seconds in the folder of the %s, where nothing was said before",
+    "is found within five seconds in the folder of the %s, which had no session before",
     async (kind) => {
       append(dirOf(kind, 1), FOLDERS[1], exchange(`${kind}quokka`))
       const hit = await soon(`${kind}quokka`, `${kind}, new folder`)
@@ -87,7 +87,7 @@ describe("a conversation log that an agent appends to a file", () => {
     },
   )
 
-  test("is found as soon after the daemon was killed, where nobody has called since", async () => {
+  test("is found as quickly after a kill of the daemon, without any call since", async () => {
     expect(await home.kill()).toBe(true)
     await home.run("start")
     for (const kind of KINDS) {
@@ -106,7 +106,7 @@ describe("a conversation log that an agent appends to a file", () => {
     }
   }, 120_000)
 
-  test("is found by what it says about an exchange, and that is returned", async () => {
+  test("is found by an exchange's metadata, which is returned", async () => {
     const metadata = { topic: "marsupials", tags: ["numbatology", "field work"] }
     append(dirOf("team", 1), FOLDERS[0], exchange("echidna", "tagged", { metadata }))
     await soon("numbatology", "by a tag")
@@ -130,7 +130,7 @@ describe("a conversation log that an agent appends to a file", () => {
     await agent.close()
   })
 
-  test("has its secrets taken out of what it says about an exchange, and nothing that is too long", async () => {
+  test("has secrets redacted from metadata, and oversized metadata dropped", async () => {
     const secret = `ghp_${"aB3dE5fG7h".repeat(4).slice(0, 36)}`
     append(dirOf("team", 1), FOLDERS[0], exchange("bettong", "tagged", { metadata: { tags: [secret], [secret]: 1 } }))
     const first = await soon("bettong", "with a secret")
@@ -145,7 +145,7 @@ describe("a conversation log that an agent appends to a file", () => {
     await agent.close()
   })
 
-  test("is forgotten with what it says about an exchange, and does not come back", async () => {
+  test("is forgotten with its metadata, and does not come back", async () => {
     append(dirOf("team", 1), FOLDERS[0], exchange("kowari", "tagged", { metadata: { topic: "nightfallproject" } }))
     await soon("nightfallproject", "to be forgotten")
     expect(await home.json("forget", "--containing", "nightfallproject", "--yes")).toMatchObject({ turns: 1 })

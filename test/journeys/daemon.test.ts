@@ -103,7 +103,7 @@ describe(proves("daemon.one-per-home"), () => {
     expect((await at.run("start")).code).toBe(0)
   })
 
-  test("whose home was deleted ends by itself, and does no harm to the one that follows there", async () => {
+  test("whose data directory was deleted exits, and does no harm to its successor there", async () => {
     const at = home()
     await at.run("start")
     const { pid } = at.registration()
@@ -167,7 +167,7 @@ describe("another version", () => {
     expect(at.registration().version).toBe(VERSION)
   })
 
-  test("that is newer is used as it is, and doctor says so", async () => {
+  test("that is newer is used unchanged, and doctor says so", async () => {
     const at = home()
     await installed(at, "99.0.0").start()
     const { pid } = at.registration()
@@ -230,7 +230,7 @@ describe("a daemon that dies", () => {
     expect(found.thoughts?.map((kept) => kept.thought)).toEqual(["before"])
   })
 
-  test("by SIGTERM says goodbye to live agents in a moment and leaves nothing behind", async () => {
+  test("by SIGTERM closes its connections to live agents quickly and leaves nothing behind", async () => {
     const at = home()
     await at.run("start")
     const [agent] = [await agentOf(at), await agentOf(at, { transport: "http" })]
@@ -246,7 +246,7 @@ describe("a daemon that dies", () => {
     expect(await agent.call("thought", thought("after"))).toMatchObject({ thoughtNumber: 2 })
   })
 
-  test("of its own will: stop says whether one ran, status that none does", async () => {
+  test("on request: stop says whether one ran, status that none does", async () => {
     const at = home()
     await at.run("start")
     expect((await at.run("stop")).stdout).toBe("Throughline stopped.\n")
@@ -310,7 +310,7 @@ describe(proves("store.damaged-file-kept-aside"), () => {
 })
 
 describe("the log", () => {
-  test("is shown as lines for people, or as it is, the last ones, and on", async () => {
+  test("is shown formatted for people or raw, its last lines, and followed", async () => {
     const at = home()
     expect((await at.run("logs")).stdout).toBe("No log yet: the daemon has not been started.\n")
     await at.run("start")
@@ -448,7 +448,7 @@ describe("a configuration", () => {
     await Promise.all([wrong.dispose(), unknown.dispose()])
   })
 
-  test("shows what is in force and where it comes from, but no secret", async () => {
+  test("shows the effective values and their sources, but no secret", async () => {
     const url = "postgres://user:hidden@localhost/db"
     const shown = home({ THROUGHLINE_DATABASE_URL: url, THROUGHLINE_HTTP_PORT: "0" })
     mkdirSync(shown.dir)

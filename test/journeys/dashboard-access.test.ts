@@ -80,7 +80,7 @@ describe("every page", () => {
   )
 })
 
-test("what stands in a card of home stays in it, also where two of them are narrow", async () => {
+test("the content of Home's boxes stays inside them, even where two are narrow", async () => {
   const { page, go } = open
   await page.setViewportSize({ width: 1200, height: 760 })
   await go("/")
@@ -147,7 +147,7 @@ describe("a session of ten thousand turns", () => {
     expect(moved).toBeGreaterThan(10_000)
   })
 
-  test("opens at an exchange in the middle, and says what tools did in a word", async () => {
+  test("opens at an exchange in the middle, and sums up each tool call", async () => {
     const { turns } = await d.call<{ turns: { id: number; head: string }[] }>("sessions.outline", { sessionId: long })
     expect(turns.length).toBeGreaterThanOrEqual(TURNS)
     const target = turns.find(({ head }) => head.startsWith("Question 1777:"))!

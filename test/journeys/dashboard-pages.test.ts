@@ -71,7 +71,7 @@ const hits = (page: Page) => page.getByRole("list", { name: "Results" }).getByRo
 const addressOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
 
 describe("the search page", () => {
-  test("is kept to a project and a branch that are there, in the address, and each is cleared again", () =>
+  test("is filtered by a project and a branch through the URL, and each filter can be cleared", () =>
     at("/search?q=pomegranate", async ({ page, go }) => {
       await expect.poll(() => hits(page).count()).toBe(2)
       const project = page.getByRole("combobox", { name: "Project" })
@@ -102,7 +102,7 @@ describe("the search page", () => {
       await expect.poll(() => hits(page).count()).toBe(2)
     }))
 
-  test("says where nothing was found, and looks further on a word, by the keyboard and on a phone", () =>
+  test("says that nothing was found, and widens the search by keyboard and on a phone", () =>
     at(
       "/search?q=pomegranate&branch=gone&role=user",
       async ({ page }) => {
@@ -129,7 +129,7 @@ describe("the search page", () => {
       PHONE,
     ))
 
-  test("shows a tool's call as a person reads it, with what was searched for marked", () =>
+  test("shows a tool call in readable form, with matches highlighted", () =>
     at("/search?q=pomegranate+grep&role=tool", async ({ page }) => {
       const hit = hits(page).filter({ hasText: "grep" }).first()
       await hit.waitFor()
@@ -139,7 +139,7 @@ describe("the search page", () => {
 })
 
 describe("the analytics page", () => {
-  test("has a name for every plot that says what it shows, and the numbers one click away", () =>
+  test("has a descriptive name for every plot, and its data one click away", () =>
     at("/analytics", async ({ page }) => {
       const plots = page.getByRole("img")
       await plots.first().waitFor()
@@ -182,7 +182,7 @@ function hookAsks(tool: string, input: object): Promise<string> {
 }
 
 describe("the home page", () => {
-  test("asks what an agent asks: one of several, several, own words, all answered together", async () => {
+  test("shows an agent's questions: single choice, multiple choice and free text, answered together", async () => {
     const questions = [
       {
         question: "Which store?",
@@ -236,7 +236,7 @@ describe("the home page", () => {
     })
   })
 
-  test("holds an agent's question for as long as any page is looked at, and every page says that it waits", () =>
+  test("keeps an agent's question pending while any page is visible, and every page shows it", () =>
     at("/search", async ({ page }) => {
       const home = page.getByRole("link", { name: /^Home/ })
       // Longer than one look lasts.
@@ -253,7 +253,7 @@ describe("the home page", () => {
       expect((await d.home.run("waiting")).stdout).toBe("Nothing needs you right now.\n")
     }))
 
-  test("tells of each agent that runs what it is at, its last words, and where it is reached", async () => {
+  test("shows each running agent's state, its last words and how to reach it", async () => {
     const agent = await d.agents.start({ name: "walnut", cwd: join(d.home.env.HOME!, "projects", "free") })
     const target = `session:${await d.sessionOf(agent)}`
     await at("/", async ({ page }) => {
@@ -277,7 +277,7 @@ describe("the home page", () => {
 })
 
 describe("the session page", () => {
-  test("deletes a session permanently, after it has said how much that is and has been told yes", async () => {
+  test("deletes a session permanently, after naming the amount and getting a confirmation", async () => {
     const sessionId = await d.tell("aaaaaaaa-0000-4000-8000-000000000009", [
       ["user", "what is the marzipan recipe?"],
       ["assistant", "Almonds and sugar."],
@@ -336,7 +336,7 @@ describe("the session page", () => {
     })
   })
 
-  test("shows thoughts as a tree, with the branch where it leaves the line, and no box for what nobody reads", async () => {
+  test("shows thoughts as a tree with branches at their origin, and no empty boxes", async () => {
     const started = { operation: "start_new", title: "Where orders are lost", mcpRootUri: d.dirOf("api") }
     const { session } = await d.call<{ session: { id: string } }>("init", started)
     const sessionId = session.id

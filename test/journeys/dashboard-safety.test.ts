@@ -66,7 +66,7 @@ describe("who may see it", () => {
   })
 })
 
-describe("what is in a transcript", () => {
+describe("content of a transcript", () => {
   test("would run in a page that takes it for HTML: the texts are as bad as they look", async () => {
     const page = await d.browser.newPage()
     await page.setContent("<body></body>")
@@ -77,7 +77,7 @@ describe("what is in a transcript", () => {
     await page.close()
   })
 
-  test("is text on the session's page: prompts, replies, thinking, tools, what they were given and answered", async () => {
+  test("is plain text on the session's page: prompts, replies, thinking, tool input and output", async () => {
     const { page, troubles } = await openHostile(d, `/sessions/${hostile}`)
     await page.locator(".turn").first().waitFor()
     const seen = { prompt: new Set(), reply: new Set(), thinking: new Set(), tool: new Set(), result: new Set() }
@@ -144,7 +144,7 @@ describe("what is in a transcript", () => {
     await page.context().close()
   })
 
-  test("is text where a person is asked to allow it, and in what is told of sessions", async () => {
+  test("is plain text in permission requests and in session details", async () => {
     const command = XSS.join("\n")
     const { messageId } = await d.ask("api", `<<RUN ${command.replaceAll(">", "»")}>>`, { timeout: 0 })
     const { page, troubles, go } = await openHostile(d, "/teams")

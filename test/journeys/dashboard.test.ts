@@ -25,7 +25,7 @@ async function at(path: string, what: (open: OpenPage) => Promise<void>): Promis
 const region = (page: Page, name: string) => page.getByRole("region", { name })
 
 describe("home", () => {
-  test("takes the key out of the address, keeps it for the tab, and shows nothing without it", async () => {
+  test("removes the key from the URL, keeps it for the tab, and shows nothing without it", async () => {
     const { page: own } = await openPage(d.browser, d.home)
     await own.getByRole("heading", { name: "Home" }).waitFor()
     await expect.poll(() => own.url()).not.toContain("token")
@@ -40,7 +40,7 @@ describe("home", () => {
     await context.close()
   })
 
-  test("shows what runs: who waits for a person, who sits in a terminal, with the last words", () =>
+  test("shows running agents: those that need a person, those in a terminal, with their last words", () =>
     at("/", async ({ page }) => {
       const running = region(page, "Running sessions")
       const waits = running.locator(".card[data-status=waiting]", { hasText: "infra" })
@@ -50,7 +50,7 @@ describe("home", () => {
       expect(await sits.textContent()).toMatch(/Count the lamps again.*Counted again: 212 lamps.*warehouse/s)
     }))
 
-  test("shows what waits for a person, and which session was restarted today", () =>
+  test("shows what needs a person, and today's restarts", () =>
     at("/", async ({ page }) => {
       const waiting = region(page, "Needs your attention")
       await waiting.locator(".ask pre", { hasText: "npm run deploy -- alerts" }).waitFor()
@@ -83,7 +83,7 @@ describe("home", () => {
     await context.close()
   })
 
-  test("gives a way out of what did not arrive: said again, the agent in its terminal answers; or left", () =>
+  test("offers Resend and Dismiss for an undelivered message; resent, the agent in its terminal answers", () =>
     at("/", async ({ page }) => {
       const failed = page.locator(".stuck[data-state=failed]", { hasText: "Print the picking lists" })
       await failed.getByRole("button", { name: "Resend" }).click()
@@ -146,7 +146,7 @@ describe("search", () => {
       await expect.poll(() => field.inputValue()).toBe("why did we drop redis")
     }))
 
-  test("keeps to an agent, to who said it and to a time, and says so when nothing is left", () =>
+  test("filters by agent, author and time, and says so when nothing is left", () =>
     at("/search?q=redis", async ({ page }) => {
       const agents = page.locator(".hit .badge")
       await agents.first().waitFor()
@@ -161,7 +161,7 @@ describe("search", () => {
       expect(asked).toEqual({ q: "redis", agent: "aider", role: "user" })
     }))
 
-  test("copies the command that resumes a session, and hands it over to another agent", async () => {
+  test("copies the command that resumes a session, and hands the session off to another agent", async () => {
     const id = await d.titled("Checkout timeout under load")
     const { session } = await d.call<{ session: { nativeId: string } }>("sessions.outline", { sessionId: id })
     await at(`/sessions/${id}`, async ({ page }) => {
@@ -177,7 +177,7 @@ describe("search", () => {
 })
 
 describe("a session", () => {
-  test("is read as it was said: formatted, tools folded to one line, compacted, with what came of it", async () => {
+  test("is shown formatted, with tool calls folded to one line, compactions and outcomes", async () => {
     const id = await d.titled("Checkout timeout is back")
     await at(`/sessions/${id}`, async ({ page, go }) => {
       const lineage = page.getByRole("list", { name: "Related sessions" })
@@ -216,7 +216,7 @@ describe("a session", () => {
     })
   })
 
-  test("is live while its agent talks, and what is sent from the page reaches its terminal", async () => {
+  test("updates live while its agent talks, and a message from the page reaches its terminal", async () => {
     const agent = await d.agents.start({ name: "talker", cwd: join(d.home.env.HOME!, "free") })
     const id = await d.sessionOf(agent)
     await at(`/sessions/${id}`, async ({ page, shift }) => {
@@ -257,7 +257,7 @@ describe("the box for a message", () => {
   const newAgent = async (name: string) =>
     d.sessionOf(await d.agents.start({ name, cwd: join(d.home.env.HOME!, "free") }))
 
-  test("keeps what is typed while the message before it is on its way, and sends both in order", async () => {
+  test("keeps a draft while the message before it is being sent, and sends both in order", async () => {
     await at(`/sessions/${await newAgent("hasty")}`, async ({ page }) => {
       const first = Promise.withResolvers<void>()
       const { box, say, sent, over } = await slowly(page, async (route, n) => {
@@ -275,7 +275,7 @@ describe("the box for a message", () => {
     })
   })
 
-  test("has the words back when they could not be sent, above what was typed since", async () => {
+  test("restores a message that could not be sent, above newer input", async () => {
     await at(`/sessions/${await newAgent("unlucky")}`, async ({ page }) => {
       const failing = Promise.withResolvers<void>()
       const { box, say, over } = await slowly(page, async (route) => {
@@ -293,7 +293,7 @@ describe("the box for a message", () => {
 })
 
 describe("teams", () => {
-  test("shows who asked whom, the processes behind it and what waits for whom", () =>
+  test("shows who asked whom, the processes, and the pending messages", () =>
     at("/teams", async ({ page }) => {
       const matrix = page.locator(".matrix")
       await matrix.waitFor()
@@ -344,7 +344,7 @@ describe("teams", () => {
       await cell.waitFor({ state: "detached" })
     }))
 
-  test("shows what an agent asks for, whole, and its answer is the owner's", async () => {
+  test("shows a permission request in full, and its answer counts as the owner's", async () => {
     await at("/teams", async ({ page }) => {
       const asks = page.locator(".ask", { hasText: "Bash" })
       await asks.waitFor()
@@ -372,7 +372,7 @@ describe("teams", () => {
   })
 })
 
-test("analytics draws what was said, and has the numbers one click away", () =>
+test("analytics plots activity, with the data one click away", () =>
   at("/analytics", async ({ page }) => {
     await page.locator(".plot canvas").nth(1).waitFor()
     expect(
@@ -395,7 +395,7 @@ test("analytics draws what was said, and has the numbers one click away", () =>
   }))
 
 describe("health", () => {
-  test("shows every agent that was found, and what is wrong with its remedy", async () => {
+  test("shows every detected agent, and problems with their remedies", async () => {
     chmodSync(d.home.dir, 0o755)
     await at("/health", async ({ page }) => {
       const agents = region(page, "Agents").first()
@@ -412,7 +412,7 @@ describe("health", () => {
     chmodSync(d.home.dir, 0o700)
   })
 
-  test("writes a setting that is right, and says what is wrong with another", () =>
+  test("saves a valid setting, and explains an invalid one", () =>
     at("/health", async ({ page, troubles }) => {
       const field = page.locator("[id='setting permissions.timeoutMinutes']")
       const form = page.locator("form", { has: field })
@@ -449,7 +449,7 @@ describe("health", () => {
     }))
 })
 
-test("every page goes on where it was when the daemon is killed and started again", async () => {
+test("every page recovers when the daemon is killed and restarted", async () => {
   const agent = await d.agents.start({ name: "survivor", cwd: join(d.home.env.HOME!, "free") })
   const id = await d.sessionOf(agent)
   const { url } = d.home.registration()

@@ -57,7 +57,7 @@ interface Hit {
 const titles = async (query: string) =>
   (await demo<{ hits: Hit[] }>("search", query, "--limit", "4")).hits.map(({ title }) => title)
 
-test("it lies in a folder of its own that others cannot read, and the user's home is left as it was", () => {
+test("it is in a private folder of its own, and the user's data directory is unchanged", () => {
   expect(dir).toBe(join(home.env.HOME!, "tmp", `throughline-demo-${process.getuid?.()}`))
   expect(statSync(dir).mode & 0o777).toBe(0o700)
   expect(readdirSync(home.env.HOME!).sort()).toEqual(["tmp"])
@@ -93,7 +93,7 @@ test("a search finds the exchange that was meant", async () => {
   ])
 })
 
-test("a session shows its lineage: a fork, a sub-agent, what was cleared, a compaction", async () => {
+test("a session shows its lineage: a fork, a sub-agent, a clear, a compaction", async () => {
   const all = ["sessions", "--limit", "100", "--subagents"]
   const { sessions } = await demo<{ sessions: { id: string; title: string }[] }>(...all)
   const show = async (title: string) => {
@@ -106,7 +106,7 @@ test("a session shows its lineage: a fork, a sub-agent, what was cleared, a comp
   expect(await show("Checkout timeout is back")).toContain("no network call inside of a transaction")
 })
 
-test("a restart is told with what was being worked on", async () => {
+test("a restart is reported with the interrupted task", async () => {
   await vi.waitFor(async () => {
     const { stdout } = await home.run("updates", "storefront", "--demo")
     expect(stdout).toMatch(/session_restart .*\(clear\)/)
@@ -114,7 +114,7 @@ test("a restart is told with what was being worked on", async () => {
   }, SOON)
 })
 
-test("reasoning with its branch is recovered by the project alone, and a brief says where it stood", async () => {
+test("reasoning with its branch is recovered by the project alone, and a brief shows its state", async () => {
   const cwd = join(dir, "you", "storefront")
   const inDemo = { ...home, env: { ...home.env, THROUGHLINE_HOME: join(dir, "home"), THROUGHLINE_LOG_LEVEL: "info" } }
   const agent = await connect(inDemo, { cwd, env: { CLAUDE_PROJECT_DIR: cwd } })
@@ -127,7 +127,7 @@ test("reasoning with its branch is recovered by the project alone, and a brief s
   await agent.close()
 })
 
-describe("what is proposed", () => {
+describe("the proposed command", () => {
   const commands = () => [...text.matchAll(/^ {2}(\S.* --demo)$/gm)].map(([, command]) => command!)
   const paste = (command: string) =>
     new Promise<{ code: number; stdout: string }>((resolve) => {
@@ -138,7 +138,7 @@ describe("what is proposed", () => {
 
   const said = new Map<string, string>()
   test(
-    "works as it is pasted, from any folder",
+    "works when pasted in any folder",
     async () => {
       expect(commands().length).toBeGreaterThanOrEqual(5)
       for (const command of commands()) {
@@ -151,7 +151,7 @@ describe("what is proposed", () => {
     SLOW_MS,
   )
 
-  test("says in which shape: the live agent waits, the team answers", async () => {
+  test("works in the demo: the live agent waits, the team answers", async () => {
     const to = (part: string) => [...said].find(([command]) => command.includes(part))?.[1]
     expect(to("sessions live")).toContain("waiting (permission)")
     expect(to("permissions")).toContain("Add --demo")
@@ -166,7 +166,7 @@ describe("what is proposed", () => {
   })
 })
 
-test("an agent sits in a terminal of the demo's own, and answers there what is sent to it", async () => {
+test("an agent runs in the demo's own terminal, and answers messages there", async () => {
   const live = async () =>
     (await demo<{ sessions: Live[] }>("sessions", "live")).sessions.find(({ pane }) => pane !== undefined)
   expect(await live()).toMatchObject({
@@ -218,7 +218,7 @@ test("the page is served with its token, and not without", async () => {
 })
 
 test(
-  "what waits for a person goes on when it is allowed, and the queue holds messages in several states",
+  "a pending request continues once allowed, and the queue has messages in several states",
   async () => {
     const { targets } = await demo<{ targets: { target: string; pending: number }[] }>("queue")
     expect(targets.filter(({ pending }) => pending > 0)).toMatchObject([{ target: "storefront", pending: 2 }])
@@ -253,7 +253,7 @@ test(
   SLOW_MS,
 )
 
-test("without tmux all of it is there but the agent in a terminal, and it says so", async () => {
+test("without tmux everything works except the agent in a terminal, and the demo says so", async () => {
   expect(bareText).toContain("No agent runs in a terminal: tmux is not installed, or not on the daemon's PATH.")
   const { sessions } = await bare.json<{ sessions: Live[] }>("sessions", "live", "--demo")
   expect(sessions.map(({ status, pane }) => [status, pane])).toContainEqual(["waiting", undefined])

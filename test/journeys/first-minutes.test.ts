@@ -30,7 +30,7 @@ function withAgent(): TestHome {
   return made
 }
 
-test("on a machine without agents, start says that nothing was found and offers the demo", async () => {
+test("on a machine without agents, start reports that and offers the demo", async () => {
   home = makeHome()
   const { code, stdout } = await home.run("start")
   expect(code).toBe(0)
@@ -38,7 +38,7 @@ test("on a machine without agents, start says that nothing was found and offers 
   expect(stdout).toContain("throughline start --demo")
 })
 
-test("on a machine with agents, start imports what they said and proposes setup", async () => {
+test("on a machine with agents, start imports their sessions and suggests setup", async () => {
   home = withAgent()
   const { stdout } = await home.run("start")
   expect(stdout).toContain("imported  1 Claude Code session")
@@ -48,7 +48,7 @@ test("on a machine with agents, start imports what they said and proposes setup"
 })
 
 test(
-  "setup leads a person through: who is here, what will change, done, how to undo",
+  "setup guides a person: agents found, planned changes, result, how to undo",
   async () => {
     home = withAgent()
     terminal = openTerminal(home, { cwd: home.env.HOME!, columns: 150, rows: 40 })
@@ -74,7 +74,7 @@ test(
 )
 
 test(
-  "setup changes nothing when a person says no, and asks nobody where there is no terminal",
+  "setup changes nothing if a person declines, and does not ask without a terminal",
   async () => {
     home = withAgent()
     terminal = openTerminal(home, { cwd: home.env.HOME!, columns: 150, rows: 40 })

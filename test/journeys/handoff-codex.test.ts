@@ -8,7 +8,7 @@ import { samples } from "../fixtures/platform-samples.ts"
 const SOON = { timeout: 60_000, interval: 200 }
 const DRAWN_MS = 15_000
 
-describe("a session that is handed over to Codex while its shared daemon runs", () => {
+describe("a session that is handed off to Codex while its shared daemon runs", () => {
   let at: CodexTerminal
   beforeAll(async () => {
     at = await openCodex()

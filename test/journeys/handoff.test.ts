@@ -68,7 +68,7 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
   const spoken = (turns: { kind: string; text: string }[]) =>
     turns.filter(({ kind }) => kind === "prompt" || kind === "reply").map(({ text }) => text)
 
-  test("Codex goes on with what was said to Claude Code", async () => {
+  test("Codex continues a session of Claude Code", async () => {
     claudeModel.script(({ turn }) =>
       turn === 0
         ? [text(SAID_FIRST[1]!), toolUse("Bash", { command: "echo mud", description: "look" })]
@@ -94,7 +94,7 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
     second = went.session
   }, 240_000)
 
-  test("Claude Code goes on with what was said to both", async () => {
+  test("Claude Code continues a session of both", async () => {
     const made = await home.json<HandoffAnswer>("handoff", second.id, "--to", "claude-code")
     expect(made.command).toBe(`cd '${cwd}' && claude --resume ${made.nativeId}`)
     claudeModel.script(() => [text("Take a stick, too.")])
@@ -109,7 +109,7 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
     expect(session.title).toBe(SAID_FIRST[0])
   }, 240_000)
 
-  test("nothing is kept twice, nothing is unknown, and the first session is as it was", async () => {
+  test("nothing is stored twice, nothing is unknown, and the first session is unchanged", async () => {
     for (const platform of ["claude-code", "codex"])
       expect(await countsOf(home, platform)).toMatchObject({ unknown: 0, unreadable: 0, troubles: [] })
     const { turns, lineage } = (await showSession(home, "claude-code", first.nativeId))!

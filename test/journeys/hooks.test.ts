@@ -46,7 +46,7 @@ describe("while the daemon is down", () => {
     expect(sessions).toMatchObject([{ nativeId: "s1", platform: "claude-code" }])
   })
 
-  test("events of hooks that run side by side are all kept", async () => {
+  test("events of concurrent hooks are all stored", async () => {
     const answers = await Promise.all(range(60).map((number) => runHook(home, event(number))))
     expect(answers.every(({ code, output }) => code === 0 && output === "")).toBe(true)
     await home.run("start")
@@ -54,12 +54,12 @@ describe("while the daemon is down", () => {
     expect(new Set(numbers()).size).toBe(60)
   })
 
-  test("doctor says that something waits", async () => {
+  test("doctor reports spooled events", async () => {
     await runHook(home, event(1))
     expect((await home.run("doctor")).stdout).toContain("1 agent event waiting in")
   })
 
-  test("nobody else can read what waits", async () => {
+  test("other users cannot read spooled events", async () => {
     await runHook(home, event(1))
     const modes = execFileSync("stat", ["-c", "%a", "spool", `spool/${spooled(home)[0]}`], { cwd: home.dir })
     expect(modes.toString().trim().split("\n")).toEqual(["700", "600"])
@@ -111,7 +111,7 @@ describe("while the daemon runs", () => {
     await expect.poll(numbers, SOON).toEqual([1])
   })
 
-  test("a home that cannot be written, and a socket that answers nonsense, do not disturb the agent", async () => {
+  test("a read-only data directory and a socket with invalid answers do not disturb the agent", async () => {
     await home.run("stop")
     mkdirSync(join(home.dir, "spool"), { recursive: true })
     chmodSync(join(home.dir, "spool"), 0o500)
@@ -180,7 +180,7 @@ describe("the commands", () => {
   afterAll(() => other.dispose())
   const settings = () => readFileSync(join(other.env.HOME!, ".cursor", "hooks.json"), "utf8")
 
-  test("show what would change and ask before they change it", async () => {
+  test("show the changes and ask before making them", async () => {
     const shown = await other.json<{ applied: boolean; changes: { diff: string }[] }[]>("setup", "cursor")
     expect(shown).toMatchObject([{ platform: "cursor", applied: false }])
     expect(shown[0]!.changes[0]!.diff).toContain("hook.sh cursor")

@@ -44,7 +44,7 @@ describe("who may call over HTTP", () => {
     expect(answer.json().pid).toBe(home.registration().pid)
   })
 
-  test("nobody from another machine: the listener is bound to loopback alone", async () => {
+  test("no other machine: the listener is bound to loopback only", async () => {
     const { hostname, port } = new URL(home.registration().url!)
     expect(hostname).toBe("127.0.0.1")
     // An address that a listener on every interface would answer at, too.
@@ -54,7 +54,7 @@ describe("who may call over HTTP", () => {
     stranger.destroy()
   })
 
-  test("nobody who wants to stop the daemon over TCP", async () => {
+  test("no request to stop the daemon over TCP", async () => {
     const answer = await ask(home, { path: "/stop", body: "{}" })
     expect([answer.status, codeOf(answer.body)]).toEqual([404, "unknown_operation"])
     expect((await status()).status).toBe(200)
@@ -72,7 +72,7 @@ describe("who may call over HTTP", () => {
   })
 })
 
-describe("what is answered over HTTP", () => {
+describe("responses over HTTP", () => {
   test("an operation that does not exist", async () => {
     const answer = await ask(home, { path: "/api/nonsense", body: "{}" })
     expect(answer.status).toBe(404)
@@ -122,7 +122,7 @@ describe("the MCP endpoint", () => {
   const accept = { accept: "application/json, text/event-stream" }
   const call = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }
 
-  test("answers 404 for a session it does not know, so that clients begin a new one", async () => {
+  test("answers 404 for an unknown session, so that clients start a new one", async () => {
     const answer = await ask(home, {
       path: "/mcp",
       body: JSON.stringify(call),
@@ -137,7 +137,7 @@ describe("the MCP endpoint", () => {
     expect([answer.status, answer.headers.allow]).toEqual([405, "POST, DELETE"])
   })
 
-  test("forgets a 2025 session that says goodbye", async () => {
+  test("drops a 2025 session that its client ended", async () => {
     const initialize = {
       ...call,
       method: "initialize",
@@ -153,7 +153,7 @@ describe("the MCP endpoint", () => {
 })
 
 describe("where HTTP is served", () => {
-  test("a taken port keeps nobody from their sessions, and status and doctor name it", async () => {
+  test("a taken port does not block access to sessions, and status and doctor report it", async () => {
     const other = createServer().listen(0, "127.0.0.1")
     await once(other, "listening")
     const port = String((other.address() as { port: number }).port)

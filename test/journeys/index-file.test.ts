@@ -34,7 +34,7 @@ const searching = async () =>
   (JSON.parse((await home.run("doctor", "--json")).stdout) as Doctor).findings.find(({ check }) => check === "search")!
 const stateOf = async () => (await home.json<{ search: { documents?: number; behind?: number } }>("status")).search
 
-test(`an index that cannot be opened is named by everything that is asked, and rebuilt when it is out of the way. ${proves("search.rebuilt")}`, {
+test(`an index that cannot be opened is reported by every command, and rebuilt once it is moved away. ${proves("search.rebuilt")}`, {
   timeout: SLOW_MS,
 }, async () => {
   mkdirSync(index)

@@ -92,7 +92,7 @@ const said = (n: number) =>
     message: { content: `line number ${n}` },
   })}\n`
 
-test("a database outage stops no loop for good: doctor names each that fails, all recover, and no line is lost", async () => {
+test("a database outage stops no loop permanently: doctor names each failing one, all recover, and no line is lost", async () => {
   const folder = join(home.env.HOME!, ".claude/projects/-w-app")
   const transcript = join(folder, "5f0c1d9e-5d2c-4a3e-9d60-0a8f6f1b2001.jsonl")
   mkdirSync(folder, { recursive: true })

@@ -99,7 +99,7 @@ describe(`the mail of the real Claude Code ${version}`, () => {
     expect(stdout).not.toContain("%0")
   }, 240_000)
 
-  test("passes the owner's words outside tmux, and the owner is told that those wait", async () => {
+  test("passes the owner's words outside tmux, and the owner is told that they are queued", async () => {
     plays(() => [text("Read.")])
     const own = await q.send("web", "my own words")
     expect(own.note).toMatch(/runs outside tmux.*Messages from others go past them/)
@@ -113,7 +113,7 @@ describe(`the mail of the real Claude Code ${version}`, () => {
     await q.call("queue.cancel", { id: own.id! })
   }, 240_000)
 
-  test("does not stop a turn outside tmux, as its sender is told: it comes when the turn ends", async () => {
+  test("does not stop a turn outside tmux, and its sender learns that it is delivered when the turn ends", async () => {
     const { letGo, gate } = hold()
     plays(
       () => gate.then(() => [text("All stones are counted.")]),

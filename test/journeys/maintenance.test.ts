@@ -38,7 +38,7 @@ const asked = async (env: Record<string, string>) => {
   return b.ask("api", "<<SAY fig>>")
 }
 
-test("a pair with many messages is compacted by its own agent, and goes on in the same session", {
+test("a pair with many messages is compacted by its own agent, and continues in the same session", {
   timeout: SLOW_MS,
 }, async () => {
   const { sessionId } = await asked({ THROUGHLINE_MAINTENANCE_COMPACT_AFTER_MESSAGES: "2" })
@@ -48,7 +48,7 @@ test("a pair with many messages is compacted by its own agent, and goes on in th
   expect(await b.ask("api", "<<SAY kiwi>>")).toMatchObject({ status: "done", sessionId })
 })
 
-test("near its limit a pair goes on with the next question in a new session that is told what the old one knew", {
+test("near its limit a pair continues in a new session that gets the old one's knowledge", {
   timeout: SLOW_MS,
 }, async () => {
   const { sessionId } = await asked({ THROUGHLINE_MAINTENANCE_CONTINUE_AFTER_TOKENS: "1" })
@@ -74,7 +74,7 @@ test("near its limit a pair goes on with the next question in a new session that
   expect((await b.status()).pairs).toMatchObject([{ status: "active" }])
 })
 
-test("a pair that nobody uses is archived, and a question brings it back", { timeout: SLOW_MS }, async () => {
+test("an unused pair is archived, and a question restores it", { timeout: SLOW_MS }, async () => {
   const { sessionId } = await asked({ THROUGHLINE_MAINTENANCE_ARCHIVE_AFTER_DAYS: "0.00001" })
   await startedAnew()
   await happens("pair.archived")

@@ -113,7 +113,7 @@ const shown = documents.flatMap(shownCommands)
 const wayOf = ({ document, command }: (typeof shown)[number]): Way =>
   HERE[`${document} ${command}`] ?? WAYS[command] ?? {}
 
-test("only what begins every test run is left out, and no way is told for what the manual does not show", () => {
+test("only the common set-up is left out, and no step is missing from the manual", () => {
   expect(shown.length).toBeGreaterThan(50)
   expect(shown.map(({ command }) => command).filter((command) => /\bnpm\b/.test(command))).toEqual(LEFT_OUT)
   const all = new Set(shown.flatMap(({ document, command }) => [command, `${document} ${command}`]))

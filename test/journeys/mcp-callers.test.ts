@@ -46,7 +46,7 @@ describe("where an agent stands", () => {
     await agent.close()
   })
 
-  test.each(["stdio", "http"] as const)("roots that change are asked for again, over %s", async (transport) => {
+  test.each(["stdio", "http"] as const)("changed roots are requested again, over %s", async (transport) => {
     const [before, after] = [folder(`before-${transport}`), folder(`after-${transport}`)]
     const roots = [before.uri]
     const agent = await connect(home, { transport, roots })
@@ -137,7 +137,7 @@ describe("a client that named no root and was started where no project is", () =
   })
 })
 
-describe("which session an agent goes on with", () => {
+describe("which session an agent continues", () => {
   test("Codex's threadId gives each thread its own, also over a new connection", async () => {
     const agent = await connect(home)
     const first = await agent.call<Kept>("thought", thought("one"), { threadId: "t1", callId: "t1-1" })
@@ -175,7 +175,7 @@ describe("which session an agent goes on with", () => {
     await Promise.all([one.close(), two.close(), stranger.close()])
   })
 
-  test("a 2026 HTTP client that cannot be told apart is told to name the session", async () => {
+  test("a 2026 HTTP client that cannot be identified is told to name the session", async () => {
     const agent = await connect(home, { transport: "http", era: "modern" })
     const refusal = await agent.refused("thought", thought("whose?"))
     expect(refusal).toMatch(/^session_needed: .*needs a sessionId/)
@@ -190,7 +190,7 @@ describe("which session an agent goes on with", () => {
 })
 
 describe("a call that is made again", () => {
-  test.each(["stdio", "http"] as const)("under the same toolUseId is kept once, over %s", async (transport) => {
+  test.each(["stdio", "http"] as const)("under the same toolUseId is stored once, over %s", async (transport) => {
     const { path, uri } = folder(`again-${transport}`)
     const meta = { "claudecode/toolUseId": `toolu_${transport}` }
     const agent = await connect(home, { transport, cwd: path, roots: [uri] })

@@ -105,7 +105,7 @@ describe.each(WAYS)("over $transport, of the $era era", (way) => {
     },
   )
 
-  test("an agent that nobody knows is asked to log", async () => {
+  test("an unknown agent is asked to log", async () => {
     const synced = await as("Zed", way, (client) => client.call<Synced>("sync_conversation_history", {}))
     expect(synced).toMatchObject({ status: "push_required", message: expect.stringContaining("This agent is unknown") })
   })
@@ -139,7 +139,7 @@ test("a name grants nothing", async () => {
   expect(refused).toContain("fromTeam")
 })
 
-test("who sent what waits is shown with the queue", async () => {
+test("the queue shows the senders of pending messages", async () => {
   expect((await home.run("queue")).stdout).toMatch(/^\S+ +\S+ +FROM[\s\S]*shop .*Cursor \(unverified\)/)
 })
 
@@ -161,7 +161,7 @@ describe("an agent that logs by hand although its files are read", () => {
       return exchanges.map(({ exchange_id: id, platform }) => ({ id, platform }))
     })
 
-  test("afterwards: nothing is written, and the answer names what is kept", async () => {
+  test("afterwards: nothing is written, and the answer names the stored exchange", async () => {
     const answer = await log("cursor-vscode", "Why does cursor wait?")
     expect(answer).toMatchObject({
       status: "duplicate",
@@ -171,7 +171,7 @@ describe("an agent that logs by hand although its files are read", () => {
     expect(await found('"cursor wait"')).toEqual([{ id: answer.exchange_id, platform: "cursor" }])
   })
 
-  test("before its file has it: kept at once, and taken out when the file says the same", async () => {
+  test("before its file has it: stored at once, and removed when the file has the same", async () => {
     const first = await log("Roo Code", "Why does roo wait?")
     expect(first.status).toBe("logged")
     await expect.poll(() => found('"roo wait"'), { timeout: 30_000 }).toMatchObject([{ platform: "conversation-log" }])
@@ -188,7 +188,7 @@ describe("an agent that logs by hand although its files are read", () => {
     expect(await found('"roo wait"')).toMatchObject([{ platform: "roo" }])
   })
 
-  test("what its files do not have stays, and so does the same question of another agent", async () => {
+  test("exchanges that its files lack stay, and so does the same question to another agent", async () => {
     expect(await log("cursor-vscode", "What was said on the phone about wombats?")).toMatchObject({ status: "logged" })
     expect(await log("Zed", "Why does cline wait?")).toMatchObject({ status: "logged" })
     await home.run("import")

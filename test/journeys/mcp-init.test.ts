@@ -223,7 +223,7 @@ describe("init, parameter by parameter", () => {
     expect((await init("load_context")).session?.id).toBe(session.id)
   })
 
-  test("get_state and list_roots look where they are told to", async () => {
+  test("get_state and list_roots use the given root", async () => {
     const other = folder(`${tests}-other`)
     const { id } = await start("there", { mcpRootUri: other })
     expect((await init("get_state")).roots).toMatchObject([{ uri: uriOf(root), sessions: 0 }])

@@ -87,7 +87,7 @@ describe.each(AGENTS)("the server of $platform", ({ platform, name, begun, promp
     await Promise.all([one.close(), two.close()])
   })
 
-  test("one server stays with its session, whatever its agent says in others", async () => {
+  test("a server stays with its session, whatever its agent does in others", async () => {
     await begin(sessionOf("ONE"))
     const one = await server()
     const first = await one.call<Kept>("thought", thought("before"))
@@ -97,7 +97,7 @@ describe.each(AGENTS)("the server of $platform", ({ platform, name, begun, promp
     await one.close()
   })
 
-  test("a server that was there before its agent's hooks keeps what it began", async () => {
+  test("a server that is older than its agent's hooks keeps its session", async () => {
     const one = await server()
     const first = await one.call<Kept>("thought", thought("before"))
     await begin(sessionOf("ONE"))

@@ -62,7 +62,7 @@ describe.each(combinations)(`${proves("mcp.both-eras")} A client over %s, %s era
     expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(LIST_BYTES)
   })
 
-  test("is told what the server is for", () => {
+  test("gets the server's instructions", () => {
     expect(agent.client.getServerVersion()?.name).toBe("throughline")
     expect(agent.client.getInstructions()).toContain('init {operation:"load_context"}')
   })
@@ -105,7 +105,7 @@ describe("throughline mcp --tools", () => {
     await agent.close()
   })
 
-  test("refuses a set that does not exist, and says which do", async () => {
+  test("refuses an unknown tool set, and lists the known ones", async () => {
     const child = spawnCli(home, ["mcp", "--tools", "recovery,nonsense"])
     const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")])
     expect(code).toBe(2)

@@ -4,7 +4,7 @@ import { killStorm } from "../fixtures/outbox-storms.ts"
 
 // The long forms are run by hand: bench/outbox.ts.
 
-test("what sessions say is in their topics in order, whenever the outbox is killed; a repeat says that it may be one", async () => {
+test("sessions' output is in their topics in order, whenever the outbox is killed; a possible repeat is marked", async () => {
   const can = { groupSendsPerMinute: 60, editsPerMinute: 60, sendGapMs: 100 }
   const request = { sessions: 3, events: 90, seconds: 6, kills: 6, limits: false, can, maxMs: 60_000 } as const
   const result = await killStorm(request)
@@ -13,7 +13,7 @@ test("what sessions say is in their topics in order, whenever the outbox is kill
   expect(result.topics - 3).toBeLessThanOrEqual(result.orphansListed)
 }, 240_000)
 
-test("told to wait, the outbox is still; then the approval request comes first, and no tool is missing in the end", async () => {
+test("rate limited, the outbox pauses; then the approval request comes first, and no tool is missing in the end", async () => {
   const limits = { group: [{ count: 20, windowMs: 60_000 }], chat: [{ count: 1, windowMs: 1_000 }] }
   const result = await floodStorm({ sessions: 3, lines: 90, seconds: 10, retryS: [3, 4], limits, maxMs: 60_000 })
   expect(result).toMatchObject({ seen: 93, outOfOrder: 0, unmarkedRepeats: 0, notDone: 0, callsInsideWindows: 0 })

@@ -64,7 +64,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-test("the install is small: what the program is built of is not installed again beside it", async () => {
+test("the install is small: bundled packages are not installed again", async () => {
   const installed = join(prefix!, "lib", "node_modules", "throughline")
   const [whole, packed] = await Promise.all([bytesIn(prefix!), stat(tarball)])
   const packages = await readdir(join(installed, "node_modules"))

@@ -29,7 +29,7 @@ const TEXTS = [
 ]
 
 test.each(CLAUDES)(
-  "the real Claude Code $version takes what is pasted as one prompt each, and no Enter answers its dialog",
+  "the real Claude Code $version takes each paste as one prompt, and no Enter answers its dialog",
   async ({ name }) => {
     const home = makeHome()
     onTestFinished(() => home.dispose())

@@ -67,7 +67,7 @@ describe("hostile texts", () => {
     expect(existsSync(join(agents.dir, "projects", "left", "pwned"))).toBe(false)
   }, 240_000)
 
-  test("a shell in front of an agent that is said to live gets nothing either: the screen shows no input line", async () => {
+  test("a shell in front of an agent that is registered as live gets nothing either: the screen shows no input line", async () => {
     const agent = await agents.start({ name: "lied", inShell: true })
     await paster().submit(requestFor(agent, "EXIT"))
     await expect.poll(agent.isThere, { timeout: 60_000 }).toBe(false)
@@ -78,7 +78,7 @@ describe("hostile texts", () => {
   })
 })
 
-describe("what is on the screen decides", () => {
+describe("the screen's content decides", () => {
   test("no Enter and no paste while a dialog is open; afterwards it is submitted", async () => {
     const agent = await agents.start({ name: "dialog" })
     await paster().submit(requestFor(agent, "DIALOG rm -rf x"))

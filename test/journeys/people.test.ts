@@ -90,7 +90,7 @@ describe.each(["search", "resume"])("throughline %s, without words in a terminal
     expect(terminal.lines().join("")).toContain(`cd ${project} && claude --resume ${id(7)}`)
   })
 
-  test("Enter before the answer has come means what was typed, not the list that stands there", {
+  test("Enter before the results arrive applies to the typed query, not to the old list", {
     timeout: SLOW_MS,
   }, async () => {
     await open()
@@ -141,7 +141,7 @@ describe("the picker", () => {
     terminal.resize(80)
   })
 
-  test("says when nothing is found, and finds again when that is taken back", { timeout: SLOW_MS }, async () => {
+  test("says when nothing is found, and finds again when the query is corrected", { timeout: SLOW_MS }, async () => {
     terminal.run("throughline search")
     await terminal.shows("claude-code")
     terminal.type("xylophone")
@@ -153,7 +153,7 @@ describe("the picker", () => {
     expect(await terminal.exitCode()).toBe(0)
   })
 
-  test("keeps to the filters that were given", { timeout: SLOW_MS }, async () => {
+  test("applies the given filters", { timeout: SLOW_MS }, async () => {
     terminal.run("throughline search --since 2026-01-15")
     await terminal.shows("Type to search")
     terminal.type("pelican")
@@ -162,7 +162,7 @@ describe("the picker", () => {
     expect(await terminal.exitCode()).toBe(0)
   })
 
-  test("says what is wrong when the session's folder is gone, or there is no terminal to pick on", {
+  test("explains a missing session folder, and a missing terminal for the picker", {
     timeout: SLOW_MS,
   }, async () => {
     rmSync(other, { recursive: true })
@@ -179,7 +179,7 @@ describe("the picker", () => {
     await terminal.exitCode()
   })
 
-  test("has nothing to show where nothing is kept, and says what comes next", { timeout: SLOW_MS }, async () => {
+  test("shows an empty state without sessions, and suggests the next step", { timeout: SLOW_MS }, async () => {
     const empty = makeHome()
     const screen = openTerminal(empty, { cwd: empty.env.HOME! })
     try {
@@ -202,7 +202,7 @@ describe("the picker", () => {
 })
 
 describe("hits in a terminal", () => {
-  test("are numbered and wrapped, with what matched in colour, and no code that an agent has written", {
+  test("are numbered and wrapped, with matches in colour, and no terminal codes of an agent", {
     timeout: SLOW_MS,
   }, async () => {
     terminal.run("throughline search golf india")
@@ -214,7 +214,7 @@ describe("hits in a terminal", () => {
     for (const line of terminal.lines()) expect(line.length).toBeLessThanOrEqual(80)
   })
 
-  test("have no codes where nobody sees colours", { timeout: SLOW_MS }, async () => {
+  test("have no colour codes outside a terminal", { timeout: SLOW_MS }, async () => {
     for (const line of [
       "NO_COLOR=1 throughline search golf",
       "throughline search golf | cat",

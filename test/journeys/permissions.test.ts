@@ -58,7 +58,7 @@ describe("an agent that asks before it acts", () => {
     expect((await ask.answer()).answer).toContain("Denied by the owner: not on a Friday")
   })
 
-  test("does not ask again for what is allowed always, and asks for anything else", async () => {
+  test("does not ask again for an always-allowed command, and asks for any other", async () => {
     const { permission, ...ask } = await asked("echo same")
     expect(permission.suggestions).toEqual(["allow Bash(echo same) (localSettings)"])
     await answer(permission.id, "always")
@@ -150,7 +150,7 @@ describe("an agent that asks before it acts", () => {
     }
   })
 
-  test("says without a terminal what it waits for and how to answer, and Ctrl-C says that the question goes on", async () => {
+  test("says without a terminal what it is waiting for and how to answer, and Ctrl-C says that the question stays open", async () => {
     const child = spawnCli(b.home, ["ask", "api", "<<RUN echo piped>>"])
     const childClosed = once(child, "close")
     let said = ""
@@ -177,7 +177,7 @@ describe("an agent that asks before it acts", () => {
     await b.until(messageId!, isSettled)
   })
 
-  test("says so too to who names a thread and how long to wait, and then says how to read the answer", async () => {
+  test("says so too with --thread and --timeout, and then says how to read the answer", async () => {
     const child = spawnCli(b.home, ["ask", "api", "<<RUN echo limited>>", "--thread", "other", "--timeout", "8000"])
     const closed = once(child, "close")
     let [said, told] = ["", ""]
@@ -209,7 +209,7 @@ describe("an agent that asks before it acts", () => {
   })
 })
 
-test("what was decided is dropped when it is old, and the audit keeps who decided", async () => {
+test("old decisions are dropped, and the audit keeps who decided", async () => {
   const b = await makeAskingHome({ api: {} }, { env: { THROUGHLINE_PERMISSIONS_KEEP_DAYS: "0.0000001" } })
   const { messageId } = await b.ask("api", "<<RUN ls>>", { timeout: 0 })
   const listed = async (...flags: string[]) =>

@@ -48,7 +48,7 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
     return pocket.until(thread, isApproval, `the approval of ${command}`)
   }
 
-  test("what is typed at the desk and what it says is one topic; a text from the phone is submitted once", async () => {
+  test("prompts and replies at the terminal are one topic; a text from the phone is submitted once", async () => {
     plays([text("There are **three** stones.")])
     await claude.type("Count the stones")
     await expect.poll(pocket.topics, SOON).toHaveLength(1)
@@ -63,7 +63,7 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
     expect(said.filter(({ text: words }) => words.includes("And the sticks?"))).toHaveLength(1)
   }, 240_000)
 
-  test(`what is allowed runs, what is denied does not. ${proves("telegram.approvals")}`, async () => {
+  test(`an allowed command runs, a denied one does not. ${proves("telegram.approvals")}`, async () => {
     const first = await asked("touch one")
     expect(await pocket.press(first, /Allow$/, pocket.eve)).toMatchObject({ isAlert: true })
     expect(existsSync(file("one"))).toBe(false)
@@ -83,7 +83,7 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
     expect(await pocket.topics()).toHaveLength(1)
   }, 240_000)
 
-  test("always is one rule: the same command is not asked for again, another one is", async () => {
+  test("always is one rule: the same command needs no approval again, another one does", async () => {
     const approval = await asked(VIEW)
     expect((await pocket.press(approval, /Always: .*Bash\(/)).text).toMatch(/^Allowed, and always/)
     await isIdle()

@@ -36,7 +36,7 @@ describe("agents end while their person is away", () => {
     await q.home.run("start")
   }
 
-  test("an agent that is killed and started again is told of as restarted", async () => {
+  test("an agent that is killed and started again is reported as restarted", async () => {
     agent = await q.start("shop")
     await atDesk("Count the stones")
     await expect.poll(pocket.topics, SOON).toHaveLength(1)

@@ -34,7 +34,7 @@ describe("somebody has their sessions in the private chat with the bot", () => {
     return (await pocket.until(where.thread ?? null, isAnswer, `the answer to ${text}`)).text
   }
 
-  test("set up without a group: whoever sends the code first has the topics", async () => {
+  test("set up without a group: the first to send the code gets the topics", async () => {
     const args = ["telegram", "setup", "--token", pocket.token, "--private", "--yes"]
     const { code, stdout } = await q.home.run(...args)
     expect([code, stdout]).toEqual([0, expect.stringContaining("is set up for private chats")])
@@ -94,7 +94,7 @@ describe("somebody has their sessions in the private chat with the bot", () => {
     expect(await q.home.json("telegram", "status")).toMatchObject({ failed: 0, holds: [] })
   }, 240_000)
 
-  test("a session that ends has its topic renamed, and the mark is gone after Resume; nothing is ever closed", async () => {
+  test("an ended session's topic is renamed, and renamed back after Resume; nothing is ever closed", async () => {
     await pocket.until(thread, ({ text }) => text.startsWith("✅ done"), "done")
     await isIdle()
     await atDesk("/exit")

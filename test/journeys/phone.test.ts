@@ -68,7 +68,7 @@ describe("somebody sets it up and leaves the desk", () => {
     ])
   }, 240_000)
 
-  test("a text from the phone reaches that agent once, has its receipts, and is not told back", async () => {
+  test("a text from the phone reaches that agent once, gets its receipts, and is not echoed", async () => {
     await isIdle()
     const id = await pocket.write("And the sticks?", { thread })
     await expect.poll(() => pocket.marks(id), SOON).toEqual(["👍"])

@@ -111,7 +111,7 @@ describe("log_conversation_exchange in a repository with planted links", () => {
     rmSync(join(project, ".throughline"), { recursive: true, force: true })
   })
 
-  test("a FIFO in the log's place is refused, and holds nobody up", async () => {
+  test("a FIFO in place of the log is refused, and blocks nothing", async () => {
     fifo(join(project, ".throughline", "conversations", "session-abc.jsonl"))
     expect(await agent.refused("log_conversation_exchange", LOG)).toContain("is not a regular file")
     rmSync(join(project, ".throughline"), { recursive: true })
@@ -179,7 +179,7 @@ describe("special files", () => {
   )
 
   test(
-    "an agent's database that is a FIFO or a link is named, and read by nobody",
+    "an agent's database that is a FIFO or a link is reported, and never read",
     async () => {
       const dir = join(user, ".local", "share", "opencode")
       fifo(join(dir, "opencode.db"))
@@ -193,7 +193,7 @@ describe("special files", () => {
 
 describe("too much", () => {
   test(
-    "a line of 524 MB is stepped over and named, and what is around it is kept",
+    "a line of 524 MB is skipped and reported, and its neighbours are stored",
     async () => {
       const path = transcript("long", said("long", "before the long line"))
       // A hole in the file costs no disk, and is read as any other bytes.
@@ -209,7 +209,7 @@ describe("too much", () => {
   )
 
   test(
-    "what a few kilobytes decompress to is read to a limit and no further, in bounded memory",
+    "a decompression bomb is read to a limit, in bounded memory",
     async () => {
       const id = "0199a213-81c0-7800-8aa1-bbab2a035a53"
       const codex = join(user, ".codex", "sessions", "2026", "01", "02", `rollout-2026-01-02T03-04-05-${id}.jsonl.zst`)

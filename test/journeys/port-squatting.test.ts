@@ -40,7 +40,7 @@ async function secrets(page: Page): Promise<string[]> {
   return [home.ownerKey(), home.token(), kept!]
 }
 
-test("an open tab sends nothing to a program that takes the port, and goes on with the daemon that comes back", async () => {
+test("an open tab sends nothing to a program that takes the port, and reconnects to the daemon that returns", async () => {
   const { page } = await openPage(browser, home, "/search")
   await isLive(page)
   const known = await secrets(page)

@@ -60,7 +60,9 @@ const words = async (message: string, ...more: string[]) =>
   (await home.json<{ id: string; note: string }>("send", "lake", message, ...more)).id
 const state = async (id: string) => (await home.json<{ state: string }>("queue", "show", id)).state
 
-test("it fetches what waits, once and in order, and nobody else gets it", { timeout: SLOW_MS }, async () => {
+test("it fetches its pending messages, once and in order, and nobody else gets them", {
+  timeout: SLOW_MS,
+}, async () => {
   begins("first")
   const first = await mail("Paint the boat.")
   const answer = await home.json<{ id: string; note: string }>("send", "lake", "Mind the weather.")
@@ -85,7 +87,7 @@ test("it fetches what waits, once and in order, and nobody else gets it", { time
   for (const id of ids(fetched)) expect(await state(id)).toBe("done")
 })
 
-test("everybody can see what is known of it", { timeout: SLOW_MS }, async () => {
+test("its known state is visible everywhere", { timeout: SLOW_MS }, async () => {
   const waiting = await mail("For the morning.")
   const [target] = (await sender.call<{ targets: object[] }>("queue_status", {})).targets
   expect(target).toMatchObject({ target: "lake", pending: 1, session_id: "first", fetches: true })
@@ -149,7 +151,7 @@ test("killed at any moment, the daemon loses nothing and gives nothing twice", {
   expect(await pull(agent)).toEqual([])
 })
 
-test("a restart comes before the new session's mail, with what the old one had not done", {
+test("a restart comes before the new session's mail, with the old one's unfinished work", {
   timeout: SLOW_MS,
 }, async () => {
   const fetched = await mail("half done")

@@ -86,7 +86,7 @@ describe(proves("capture.pushed"), () => {
     expect(readFileSync(first.log_file, "utf8").trim().split("\n")).toHaveLength(2)
   })
 
-  test("lines that an agent appends by itself are read, resets and resumptions among them", async () => {
+  test("lines that an agent appends to its file are read, resets and resumptions included", async () => {
     const file = join(project, ".throughline/conversations/by-hand.jsonl")
     const lines = [
       {
@@ -143,7 +143,7 @@ describe(proves("capture.pushed"), () => {
     )
   })
 
-  test("syncing says what was read, or that exchanges must be logged", async () => {
+  test("syncing reports the read files, or that exchanges must be logged", async () => {
     const sync = (args: Record<string, unknown>) =>
       agent.call<{ status: string; message: string; platform?: string }>("sync_conversation_history", args)
     expect(await sync({})).toMatchObject({ status: "push_required" })
@@ -163,7 +163,7 @@ describe(proves("capture.pushed"), () => {
   })
 })
 
-describe("what may not be kept", () => {
+describe("content that must not be stored", () => {
   const secret = `ghp_${"aB3dE5fG7h".repeat(4).slice(0, 36)}`
   const bytes = (dir: string) =>
     Buffer.concat(

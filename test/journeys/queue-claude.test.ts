@@ -29,7 +29,7 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
   const state = (id: string) => async () => (await q.show(id)).state
   const read = () => model.requests.map(({ body }) => wordsOf(body.messages))
 
-  test("idle in tmux takes what is sent, every state is told, and its reply is news", async () => {
+  test("idle in tmux takes a message, reports every state, and its reply is an update", async () => {
     model.script(({ body }) => [
       text(
         `It is ${wordsOf(body.messages)
@@ -80,7 +80,7 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
     expect(await q.show(late!)).toMatchObject({ state: "queued" })
   }, 240_000)
 
-  test("outside of tmux is woken with mail again and again by one background hook, and told at the end of a turn", async () => {
+  test("outside of tmux is woken with mail by one background hook, again and again, and gets mail at the end of a turn", async () => {
     const lab = await start("lab", true)
     await expect.poll(() => lab.backgroundHooks().length, SOON).toBe(1)
     model.script(() => [text("Read.")])

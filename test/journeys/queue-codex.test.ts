@@ -61,7 +61,7 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     return resolve
   }
 
-  test("wait while nobody is there, and are the first words of the session that comes", async () => {
+  test("wait without a running session, and are the next session's first prompts", async () => {
     const id = await send("before anybody came")
     expect((await show(id)).state).toBe("queued")
     nativeId = await at.start()
@@ -70,7 +70,7 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     expect(await show(id)).toMatchObject({ way: "line" })
   }, 240_000)
 
-  test("arrive in the terminal as they were written, through every state, and the reply is told", async () => {
+  test("arrive unchanged in the terminal, through every state, and the reply is reported", async () => {
     const id = await send("!count the stones")
     await at.terminal.shows("!count the stones")
     await isDone(id)
@@ -121,7 +121,7 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     at.model.script(answering)
   }, 240_000)
 
-  test("are said once and in order, although our daemon and Codex's are killed on the way", async () => {
+  test("are delivered once and in order, although our daemon and Codex's are killed on the way", async () => {
     const texts = Array.from({ length: 20 }, (_, number) => `stone ${number}`)
     const ids: string[] = []
     for (const [number, one] of texts.entries()) {
@@ -149,7 +149,7 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
       expect(at.prompts(nativeId).filter((said) => said === once)).toEqual([once])
   }, 240_000)
 
-  test("go to the session that takes the place of one that was killed, and its restart is told first", async () => {
+  test("go to the session that replaces a killed one, after a report of its restart", async () => {
     await at.quit()
     await at.killDaemon()
     const id = await send("for whoever comes")
@@ -165,7 +165,7 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     await expect.poll(told, SOON).toEqual([expect.stringMatching(/^session_(?:restart|started)$/), "delivered"])
   }, 240_000)
 
-  test("reach a session that was started by `up`, and the one that goes on after `down`", async () => {
+  test("reach a session that was started by `up`, and the one that continues after `down`", async () => {
     const sessionOf = (said: string) =>
       at.model.requests.findLast(({ body }) => JSON.stringify(body.input).includes(said))!.body.prompt_cache_key
     expect((await at.home.run("up", "shore")).stdout).toContain("Started a new session of shore")

@@ -30,7 +30,7 @@ afterAll(async () => {
   await home.dispose()
 })
 
-test("a Claude Code that has no hooks of ours, started by `up`, gets what is sent, once", async () => {
+test("a Claude Code without our hooks, started by `up`, gets a message once", async () => {
   const saids = () => model.requests.filter(({ body }) => JSON.stringify(body.messages).includes("mend the sails"))
   await home.run("up", "harbour")
   const { id } = await home.json<{ id: string }>("send", "harbour", "mend the sails")

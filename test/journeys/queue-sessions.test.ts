@@ -29,7 +29,7 @@ async function type(agent: FakeAgent, command: string): Promise<void> {
 }
 
 describe("sessions of no team", () => {
-  test("of one folder are told apart, each gets its own words, in order", async () => {
+  test("of one folder are distinguished: each gets its own messages, in order", async () => {
     const agents = [await q.start("free", { name: "one" }), await q.start("free", { name: "two" })]
     const sessions = await Promise.all(agents.map(q.sessionOf))
     const ids: string[] = []
@@ -43,7 +43,7 @@ describe("sessions of no team", () => {
     expect(await q.show(ids[1]!)).toMatchObject({ target: `session:${sessions[1]}`, way: "pane" })
   }, 240_000)
 
-  test("outside of tmux are woken with mail, and told it at the end of a turn", async () => {
+  test("outside of tmux are woken with mail, and get mail at the end of a turn", async () => {
     const out = await q.start("outside", { outside: true })
     const session = await q.sessionOf(out)
     const first = await queued(q.mail(session, "wake\nSLOW 4000"))
@@ -75,7 +75,7 @@ describe("beside a team", () => {
     await expect.poll(other.isThere, SOON).toBe(false)
   }, 240_000)
 
-  test("what is for the team and what is for its session waits for each other's turn", async () => {
+  test("messages for the team and for its session wait for each other's turn", async () => {
     const web = await q.start("web")
     const session = await q.sessionOf(web)
     const texts = Array.from({ length: 6 }, (_, n) => `both ${n}\nSLOW 150`)
@@ -93,7 +93,7 @@ describe("a session that a pane has no more", () => {
     ["/clear", "cleared"],
     ["/branch", "branched"],
   ])(
-    "by %s keeps its messages until it is resumed, and the one in its place gets none",
+    "by %s keeps its messages until it is resumed, and its replacement gets none",
     async (command, name) => {
       const agent = await q.start("free", { name })
       const session = await q.sessionOf(agent)
@@ -116,7 +116,7 @@ describe("a session that a pane has no more", () => {
     90_000,
   )
 
-  test("because the turn before has cleared it leaves what waited behind", async () => {
+  test("because the turn before cleared it leaves its pending messages behind", async () => {
     const agent = await q.start("free", { name: "clears" })
     const session = await q.sessionOf(agent)
     const first = await queued(q.send(session, "work\nSLOW 1200\nCLEAR"))
@@ -142,7 +142,7 @@ describe("a session that a pane has no more", () => {
   }, 240_000)
 })
 
-test("a target that is nobody, or more than one, is refused", async () => {
+test("an unknown or ambiguous target is refused", async () => {
   const agent = await q.start("free", { name: "alone" })
   const session = await q.sessionOf(agent)
   for (const target of ["nobody", "session:nobody", session.slice(0, 3)])
@@ -155,7 +155,7 @@ test("a target that is nobody, or more than one, is refused", async () => {
   })
 })
 
-test("what is for a session of eight panes reaches no other, whatever ends and begins beneath it", async () => {
+test("messages for one of eight panes' sessions reach no other, whatever ends and starts meanwhile", async () => {
   const result = await tortureOwnership({ messages: 80, maxMs: 120_000 })
   expect(result).toMatchObject({ misdelivered: 0, duplicates: 0, missing: 0, outOfOrder: 0 })
   expect(result.uncertain, JSON.stringify(result)).toBeLessThanOrEqual(2)

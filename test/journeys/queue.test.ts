@@ -21,7 +21,7 @@ const reason = (id: string) => async () => (await q.show(id)).reason
 const queued = async (answer: Promise<{ id?: string }>) => (await answer).id!
 
 describe("an agent in tmux", () => {
-  test("that is idle gets the owner's words as they are, and every state is told", async () => {
+  test("that is idle gets the owner's words unchanged, and every state is reported", async () => {
     const api = await q.start("api")
     const id = await queued(q.send("api", "count the stones"))
     await expect.poll(state(id), SOON).toBe("done")
@@ -30,7 +30,7 @@ describe("an agent in tmux", () => {
     expect(await q.show(id)).toMatchObject({ way: "pane" })
   }, 240_000)
 
-  test("gets what others say with their name on it", async () => {
+  test("gets messages of others under their names", async () => {
     const api = await q.start("web")
     await expect.poll(q.isPlaced(api), SOON).toBe(true)
     const id = await queued(q.mail("web", "count the sticks"))
@@ -40,7 +40,7 @@ describe("an agent in tmux", () => {
     ])
   }, 240_000)
 
-  test("that is busy is left alone, except for what is urgent; stop ends its turn", async () => {
+  test("that is busy gets urgent messages only; stop ends its turn", async () => {
     const ops = await q.start("ops")
     const first = await queued(q.send("ops", "first\nSLOW 60000"))
     await expect.poll(state(first), SOON).toBe("running")
@@ -80,7 +80,7 @@ describe("an agent in tmux", () => {
     expect(box.log().filter(({ kind }) => kind === "dialog-accepted")).toEqual([])
   }, 240_000)
 
-  test("that was busy or showed a dialog gets what waits by urgency: stop, urgent, normal, oldest first", async () => {
+  test("that was busy or showed a dialog gets pending messages by priority: stop, urgent, normal, oldest first", async () => {
     const far = await q.start("run")
     const session = await q.sessionOf(far)
     const asking = await queued(q.send("run", "ask me\nDIALOG touch x"))
@@ -131,7 +131,7 @@ describe("an agent outside of tmux", () => {
     expect(await q.show(id)).toMatchObject({ way: "wake" })
   }, 240_000)
 
-  test("is told mail at the end of a turn that runs, in order", async () => {
+  test("gets mail at the end of a running turn, in order", async () => {
     const first = await queued(q.mail("lab", "busy\nSLOW 8000"))
     await expect.poll(state(first), SOON).toBe("running")
     const stop = await q.mail("lab", "turn zero", { priority: "stop" })
@@ -148,7 +148,7 @@ describe("an agent outside of tmux", () => {
     expect(told.map(({ text }) => /^> (turn .*)$/m.exec(text)?.[1])).toEqual(["turn zero", "turn one", "turn two"])
   }, 240_000)
 
-  test("fetches by itself what fits through no other way and holds up nothing, and nobody else can", async () => {
+  test("fetches messages that no other route takes, without blocking any, and nobody else can", async () => {
     const long = `a long letter\n${"x".repeat(25_000)}`
     const id = await queued(q.mail("lab", long))
     await expect.poll(reason(id), SOON).toMatch(/can fetch the message itself/)
@@ -178,7 +178,7 @@ describe("an agent outside of tmux", () => {
     expect(q.states(id)).toEqual(ALL)
   }, 240_000)
 
-  test("never gets the owner's own words by a hook: they wait for a terminal, and hold up nobody's mail", async () => {
+  test("never gets the owner's own words by a hook: they wait for a terminal, and block no mail", async () => {
     const answer = await q.send("lab", "my own words")
     expect(answer).toMatchObject({ queued: true, note: expect.stringContaining("runs outside tmux") })
     const id = answer.id!
@@ -192,7 +192,7 @@ describe("an agent outside of tmux", () => {
   }, 240_000)
 })
 
-test("what an agent sends has its team's name on it, and its own key for the call counts", async () => {
+test("an agent's message carries its team's name, and its own key for the call applies", async () => {
   const dry = await q.start("dry")
   const env = { CLAUDE_PROJECT_DIR: q.dirOf("web"), CLAUDE_CODE_SESSION_ID: "of-web" }
   const web = await connect(q.home, { env, cwd: q.dirOf("web") })
@@ -212,8 +212,8 @@ test("what an agent sends has its team's name on it, and its own key for the cal
   expect(dry.prompts()).toEqual([`[Message ${first.id} from web, via Throughline]\n> hello\n\n${MAIL_NOTE}`])
 }, 240_000)
 
-describe("a team with nobody there", () => {
-  test("keeps its messages in order until somebody comes", async () => {
+describe("a team without a running session", () => {
+  test("keeps its messages in order until a session starts", async () => {
     const ids: string[] = []
     for (const text of ["one", "two", "three"]) ids.push(await queued(q.send("far", text)))
     await expect.poll(reason(ids[0]!), SOON).toBe("no running session of far")
@@ -222,7 +222,7 @@ describe("a team with nobody there", () => {
     expect(far.prompts()).toEqual(["one", "two", "three"])
   }, 240_000)
 
-  test("and a message whose agent dies over it says so", async () => {
+  test("reports a message whose agent died while handling it", async () => {
     const old = await q.start("old")
     const id = await queued(q.send("old", "die\nCRASH"))
     await expect.poll(old.isThere, SOON).toBe(false)
@@ -231,7 +231,7 @@ describe("a team with nobody there", () => {
   }, 240_000)
 })
 
-test("a message that nobody takes in time expires, and says so", async () => {
+test("a message that is not delivered in time expires, and says so", async () => {
   const hasty = await makeQueueHome(["one"], { THROUGHLINE_QUEUE_EXPIRE_DAYS: "0.00002" })
   try {
     const { id } = await hasty.send("one", "too late")

@@ -84,7 +84,7 @@ describe.each(CLAUDES)("Claude Code $version, killed after it has named a decisi
     }
   }
 
-  test(`agent and daemon gone, a new process is told it by the tools. ${proves("search.by-words")}`, {
+  test(`after a kill of agent and daemon, a new process finds it with the tools. ${proves("search.by-words")}`, {
     timeout: SLOW_MS,
   }, async () => {
     let agent: ChildProcess | undefined
@@ -144,7 +144,7 @@ describe.each(CLAUDES)("Claude Code $version, killed after it has named a decisi
       for (const { body } of [pointed!, untold!]) expect(wordsOf(body)).not.toContain(DECISION)
     })
 
-    test("compacted, is told of its own past, once", { timeout: SLOW_MS }, async () => {
+    test("compacted, gets its own history once", { timeout: SLOW_MS }, async () => {
       await restart("resume.onStart=brief", "resume.maxTokens=300")
       model.script(() => [text("The crane is painted yellow.")])
       const { nativeId } = await live("Which colour has the crane?")

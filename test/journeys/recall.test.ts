@@ -67,7 +67,7 @@ describe("an agent", () => {
     expect(exchanges[0]).toMatchObject({ session_id: expect.any(String), ai: expect.stringContaining("SKIP LOCKED") })
   })
 
-  test("can keep to a project by name or path, a platform, a session, a role, a time", async () => {
+  test("can be filtered by project name or path, platform, session, role and time", async () => {
     const found = async (more: object) => (await search({ query: "outbox", ...more })).exchanges.length
     expect(await found({ project: "lighthouse" })).toBe(1)
     expect(await found({ project })).toBe(1)
@@ -88,7 +88,7 @@ describe("an agent", () => {
     expect(many).toBeGreaterThan(10)
   })
 
-  test("is told when nothing fits, and what is wrong with bad input", async () => {
+  test("says when nothing matches, and explains bad input", async () => {
     expect((await search({ query: "xylophone" })).note).toContain("other words")
     expect((await search({ query: "the" })).exchanges.length).toBeGreaterThan(0)
     expect((await search({ query: '"' })).note).toContain("no word")
@@ -114,7 +114,7 @@ describe("a brief", () => {
     },
   )
 
-  test("says what was wanted, decided, touched, left open and said last", async () => {
+  test("has the goal, decisions, touched files, open items and the last words", async () => {
     const { brief, context_exchanges } = await resume({ session_id: id(1) })
     for (const part of [
       "Build the outbox",
@@ -127,7 +127,7 @@ describe("a brief", () => {
     expect(context_exchanges.length).toBeGreaterThan(0)
   })
 
-  test("without an id is of this project's newest session, and where there is none the answer says what to do", async () => {
+  test("without an id is of this project's newest session; without a session the answer says what to do", async () => {
     expect((await resume()).brief).toContain("harbour")
     const stranger = await connect(home, { cwd: home.env.HOME! })
     const { brief, message } = await stranger.call<Context>("resume_session_context", {})
@@ -174,14 +174,14 @@ describe(`a session that begins. ${proves("resume.at-start")}`, () => {
     (JSON.parse(output) as { hookSpecificOutput: { hookEventName: string; additionalContext: string } })
       .hookSpecificOutput.additionalContext
 
-  test("is told that there is something to resume", async () => {
+  test("learns that there is a session to resume", async () => {
     const told = contextIn(await begin({}, "startup"))
     expect(told).toContain("resume_session_context")
     expect(told).not.toContain("SKIP LOCKED")
     expect(countTokens(told)).toBeLessThanOrEqual(200)
   })
 
-  test("gets the brief if it is asked for, within its budget", async () => {
+  test("gets the brief if configured, within its budget", async () => {
     const told = contextIn(
       await begin({ THROUGHLINE_RESUME_ON_START: "brief", THROUGHLINE_RESUME_MAX_TOKENS: "120" }, "clear"),
     )
@@ -189,14 +189,14 @@ describe(`a session that begins. ${proves("resume.at-start")}`, () => {
     expect(countTokens(told)).toBeLessThanOrEqual(120)
   })
 
-  test("is told nothing when that is off, or when it goes on by itself", async () => {
+  test("gets nothing if that is off, or if it is resumed", async () => {
     expect(await begin({ THROUGHLINE_RESUME_ON_START: "off" }, "startup")).toBe("")
     expect(await begin({}, "resume")).toBe("")
   })
 })
 
 describe("a person", () => {
-  test("searches, opens a hit in its place, and is told how to go on", async () => {
+  test("searches, opens a hit in context, and gets the command to resume", async () => {
     const { stdout } = await home.run("search", "skip locked")
     expect((await home.run("search", "skip", "locked")).stdout).toBe(stdout)
     expect(stdout).toMatch(/^[0-9a-f]{8} {2}2026-01-01 10:01 {2}claude-code {2}harbour/)

@@ -55,12 +55,12 @@ const plant = (path: string, text: string) => {
 const begin = (session_id: string, cwd: string) =>
   runHook(home, { hook_event_name: "SessionStart", source: "startup", session_id, cwd, transcript_path: "" })
 
-describe("what a cloned repository brings", () => {
-  test("is told to no session that begins there", async () => {
+describe("content of a cloned repository", () => {
+  test("is in no session's start context there", async () => {
     expect((await begin("second", repo)).output).toBe("")
   })
 
-  test("is in no brief, which says where it can be found instead", async () => {
+  test("is in no brief; the brief says where to find it", async () => {
     const answer = await agent.call("resume_session_context", {})
     expect(answer).toMatchObject({ brief: "", message: expect.stringContaining("sources trust") })
   })
@@ -111,7 +111,7 @@ describe("what a cloned repository brings", () => {
     }
   })
 
-  test("counts once a person vouches for the folder, and no longer when that is taken back", async () => {
+  test("is trusted once a person vouches for the folder, and no longer when that is revoked", async () => {
     home.env.CLAUDECODE = "1"
     const inAgentsShell = home.run("sources", "trust", repo)
     delete home.env.CLAUDECODE
@@ -133,7 +133,7 @@ describe("what a cloned repository brings", () => {
   })
 })
 
-test("what the agent logs there itself is told to the next session, and the repository's words beside it are not", async () => {
+test("the agent's own log entries there reach the next session, and the repository's do not", async () => {
   await agent.call("log_conversation_exchange", {
     user_message: "Use tabs in this project, always.",
     ai_response: "Agreed: tabs.",

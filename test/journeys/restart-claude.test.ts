@@ -58,7 +58,7 @@ describe.each(CLAUDES)("Claude Code $version, killed in the middle of a task", (
   }
   const send = async (message: string) => ((await home.json("send", "harbour", message)) as { id: string }).id
 
-  test(`what it was doing is in the next session's first request. ${proves("task.survives")}`, {
+  test(`its task is in the next session's first request. ${proves("task.survives")}`, {
     timeout: SLOW_MS,
   }, async () => {
     let agent: ChildProcess | undefined
@@ -106,7 +106,7 @@ describe.each(CLAUDES)("Claude Code $version, killed in the middle of a task", (
     expect(resumed.words.split("# The last session of this project").length, "told once").toBe(2)
   })
 
-  test("cleared, it is told to nobody", { timeout: SLOW_MS }, async () => {
+  test("cleared, it is reported to nobody", { timeout: SLOW_MS }, async () => {
     let isCleared = false
     model.script(async ({ tools, turn }) => {
       if (isCleared) return [text("Cleared.")]

@@ -81,7 +81,7 @@ describe("with systemd", () => {
     expect(await home.json<Change>("service", "uninstall", "--yes")).toMatchObject({ changed: false })
   }, 240_000)
 
-  test("where it does not run, the unit is written and what to run is said", async () => {
+  test("without systemd running, the unit is written and the commands are printed", async () => {
     managers.setDown(true)
     const { code, stdout } = await home.run("service", "install", "--yes")
     expect(code).toBe(0)
@@ -90,7 +90,7 @@ describe("with systemd", () => {
     expect((await home.run("service", "uninstall", "--yes")).stdout).toMatch(/^Removed /)
   })
 
-  test("that it ends with the login is said, with what changes that", async () => {
+  test("reports that it ends with the login, and how to change that", async () => {
     managers.setLinger(false)
     const { notes } = await home.json<Change>("service", "install", "--yes")
     expect(notes).toEqual([expect.stringContaining("loginctl enable-linger")])
@@ -108,7 +108,7 @@ describe("with systemd", () => {
     expect(readFileSync(path, "utf8")).toBe("[Service]\nExecStart=/bin/true\n")
   })
 
-  test("what systemctl refuses is said in its own words", async () => {
+  test("shows systemctl's own error", async () => {
     writeFileSync(
       join(managers.bin, "systemctl"),
       '#!/bin/sh\ncase "$2" in enable) echo "no such thing" >&2; exit 4;; is-active) exit 3;; esac\n',
@@ -136,7 +136,7 @@ describe("with systemd", () => {
   )
 })
 
-test("telegram setup leaves the daemon with the manager that keeps it running", async () => {
+test("telegram setup leaves the daemon to its service manager", async () => {
   const telegram = await startTelegram({ limits: false })
   const group = telegram.group("Work")
   writeFileSync(
@@ -153,7 +153,7 @@ test("telegram setup leaves the daemon with the manager that keeps it running", 
   await telegram.close()
 }, 240_000)
 
-test("with launchd: the agent is written, started with its environment, replaced when it changes, and taken back", async () => {
+test("with launchd: the agent is written, started with its environment, replaced when it changes, and removed", async () => {
   const homeDir = home.env.HOME!
   const environment = (env: Record<string, string>) => ({
     ...readEnvironment({ ...home.env, ...env }),

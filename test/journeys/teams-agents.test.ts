@@ -164,7 +164,7 @@ describe("real Claude Code and real Codex ask each other", () => {
     expect(loop.answer).toMatch(/ask_loop|waits for this answer already/)
   })
 
-  test("both go on with their sessions after they slept", { timeout: SLOW_MS }, async () => {
+  test("both continue their sessions after sleep", { timeout: SLOW_MS }, async () => {
     for (const [fromTeam, team] of [
       ["anna", "carl"],
       ["carl", "anna"],

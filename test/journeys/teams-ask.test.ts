@@ -71,7 +71,7 @@ describe("teams that ask each other", () => {
     expect(await b.until(late.messageId, isSettled)).toMatchObject({ status: "done", answer: "later" })
   })
 
-  test("the agent is killed in the middle: told within a second, resumed with the next, said once", async () => {
+  test("the agent is killed mid-turn: reported within a second, resumed with the next question, delivered once", async () => {
     await askAs("web", "api", "<<SAY before>>")
     const { messageId, sessionId } = await askAs("web", "api", "half <<HOLD x>>", { timeout: 0 })
     await b.until(messageId, ({ status }) => status === "delivered" || status === "running")
@@ -116,7 +116,7 @@ describe("teams that ask each other", () => {
     expect((await askAs("api", "docs", "<<RECALL still>>")).answer).toContain("pear")
   })
 
-  test("sleep, wake, reset, fork, compact and archive do what they say", async () => {
+  test("sleep, wake, reset, fork, compact and archive work", async () => {
     const control = (operation: string, more: object = {}) =>
       b.call<{ changed: boolean; note: string; pair: { process: string; status: string } }>("teams_control", {
         operation,
@@ -145,7 +145,7 @@ describe("teams that ask each other", () => {
     expect((await b.ask("web", "<<RECALL f>>")).contextIsNew).toBeUndefined()
   })
 
-  test("a session whose file is gone is followed by one that knows of it, and the asker is told", async () => {
+  test("a session whose file is gone is replaced by one that knows its history, and the asker is informed", async () => {
     const { sessionId } = await askAs("docs", "web", "The harbour is called Ostrava. <<SAY noted>>")
     // Kept by then: what is known of it comes from the archive.
     await expect
@@ -160,7 +160,7 @@ describe("teams that ask each other", () => {
     expect(b.prompts().at(-1) + b.prompts().find((text) => text.includes(after.messageId))!).toContain("Ostrava")
   })
 
-  test("wrong input is named, and what was asked of others goes on", async () => {
+  test("invalid input is named, and questions to others continue", async () => {
     const other = await askAs("web", "docs", "<<SLOW 800>>", { timeout: 0 })
     const refuse = async (input: object, caller?: object) => {
       const { code, message } = await b.refused("teams_ask", { question: "x", ...input }, caller)
@@ -222,7 +222,7 @@ describe("teams that ask each other", () => {
     30_000,
   )
 
-  test("on the command line the answer comes as it is written", async () => {
+  test("on the command line the answer streams", async () => {
     const { code, stdout } = await b.home.run("ask", "docs", "<<SAY", "apricot", "jam>>")
     expect([code, stdout]).toEqual([0, "apricot jam\n"])
     const failed = await b.home.run("ask", "docs", "<<FAIL no>>")
@@ -251,7 +251,7 @@ describe("teams that ask each other", () => {
     await b.until(short.messageId, ({ status }) => status === "expired")
   })
 
-  test("a person lists, reads and dismisses notices, and nobody is told of one that was dismissed", async () => {
+  test("a person lists, reads and dismisses notices, and a dismissed one is shown to nobody", async () => {
     const { messageId } = await b.call<{ messageId: string }>(
       "teams_notify",
       { toTeam: "docs", message: "The schema stays as it is." },
@@ -308,7 +308,7 @@ describe("the daemon is killed in the middle of a turn", () => {
     expect(await status()).toBe("active")
   })
 
-  test("it has failed if the agent ended without an answer, and what waited behind it is asked", async () => {
+  test("it fails if the agent ended without an answer, and the next question is asked", async () => {
     const { messageId } = await b.ask("api", "<<HOLD it>>", { timeout: 0 })
     const waiting = await b.ask("api", "<<SAY behind>>", { timeout: 0 })
     await b.until(messageId, ({ status }) => status === "delivered")
@@ -339,7 +339,7 @@ describe("processes", () => {
   afterAll(() => b.dispose())
   const running = async () => (await b.status()).processes.map(({ to }) => to).toSorted()
 
-  test("the one that was used least lately makes room, never a busy one, and who finds no room waits", async () => {
+  test("the least recently used process is evicted, never a busy one, and a question without a process waits", async () => {
     await b.ask("one", "<<SAY 1>>")
     await b.ask("two", "<<SAY 2>>")
     await b.ask("one", "<<SAY 3>>")

@@ -56,7 +56,7 @@ describe.each(CLAUDES)("teams of the real Claude Code $version", ({ name }) => {
     await model.close()
   })
 
-  test("killed in the middle: failed within a second, resumed with the next, and said once", {
+  test("killed mid-turn: failed within a second, resumed with the next question, and delivered once", {
     timeout: SLOW_MS,
   }, async () => {
     const { sessionId } = await b.ask("killed", "<<SAY plum>>", WAIT)
@@ -86,7 +86,7 @@ describe.each(CLAUDES)("teams of the real Claude Code $version", ({ name }) => {
     { team: "paned", outside: false, where: "in tmux" },
     { team: "woken", outside: true, where: "in a terminal that nobody can type in" },
   ])(
-    "a question is said in a session that somebody has open $where, and answered there",
+    "a question is delivered in a session that is open $where, and answered there",
     {
       timeout: SLOW_MS,
     },

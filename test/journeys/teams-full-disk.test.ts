@@ -70,7 +70,7 @@ describe("a disk that is full, under teams that ask each other", () => {
     }
   }
 
-  test("ours: a question is refused by name, no answer that comes meanwhile is lost, and nothing is asked twice", {
+  test("ours: a question is refused with the reason, no answer is lost meanwhile, and nothing is asked twice", {
     timeout: SLOW_MS,
   }, async ({ skip }) => {
     skip(noMount !== undefined, noMount)
@@ -109,7 +109,7 @@ describe("a disk that is full, under teams that ask each other", () => {
     expect(home.registration().pid, "the same daemon").toBe(pid)
   })
 
-  test("an agent's: its question fails with the agent's words, and other pairs go on", { timeout: SLOW_MS }, async ({
+  test("an agent's: its question fails with the agent's error, and other pairs continue", { timeout: SLOW_MS }, async ({
     skip,
   }) => {
     skip(noMount !== undefined, noMount)

@@ -15,7 +15,7 @@ interface Listed {
   teams: { name: string; state: string; kept: boolean; note?: string; attach?: string }[]
 }
 
-describe.each(CLAUDES)("a team of Claude Code $version that is kept up. $name", ({ name }) => {
+describe.each(CLAUDES)("a supervised team of Claude Code $version. $name", ({ name }) => {
   let home: TestHome
   let model: ModelApi
   let cwd: string
@@ -43,7 +43,7 @@ describe.each(CLAUDES)("a team of Claude Code $version that is kept up. $name", 
   const startsHeard = () => receivedHooks(home).filter(({ start }) => start !== undefined)
   const listed = async () => (await home.json<Listed>("teams")).teams[0]!
 
-  test("asks whether the folder is trusted, and nobody answers for the owner", { timeout: SLOW_MS }, async () => {
+  test("asks whether the folder is trusted, and only the owner answers", { timeout: SLOW_MS }, async () => {
     const path = join(home.env.HOME!, ".claude.json")
     const seeded = readFileSync(path, "utf8")
     writeFileSync(path, JSON.stringify({ ...(JSON.parse(seeded) as object), projects: {} }))
@@ -56,7 +56,7 @@ describe.each(CLAUDES)("a team of Claude Code $version that is kept up. $name", 
     writeFileSync(path, seeded)
   })
 
-  test(`is there again after it was killed, with the daemon or without. ${proves("teams.kept")}`, {
+  test(`is restarted after it was killed, with the daemon or without. ${proves("teams.kept")}`, {
     timeout: SLOW_MS,
   }, async () => {
     const { stdout } = await home.run("up", "harbour")

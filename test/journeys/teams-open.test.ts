@@ -39,7 +39,7 @@ describe("a person has the pair's session open", () => {
     return { sessionId: sessionId!, person }
   }
 
-  test("the question is said there, once, and what is replied there is the answer", { timeout: SLOW_MS }, async () => {
+  test("the question is delivered there once, and the reply there is the answer", { timeout: SLOW_MS }, async () => {
     const { sessionId, person } = await opened("api")
     const asked = await deliver("api", "Which fruit?\nREPLY a fig")
     expect(asked).toMatchObject({ status: "done", answer: "a fig", sessionId, from: "web" })
@@ -73,7 +73,7 @@ describe("a person has the pair's session open", () => {
     expect(await b.until(waits.messageId, ({ status }) => status === "done")).toMatchObject({ answer: "w", sessionId })
   })
 
-  test("closed before it was said, it is asked as ever, in the same session", { timeout: SLOW_MS }, async () => {
+  test("closed before delivery, it is asked as usual, in the same session", { timeout: SLOW_MS }, async () => {
     const { sessionId, person } = await opened("ops")
     agents.tmux("a", "send-keys", "-t", person.pane.pane, "-l", "DIALOG rm x")
     agents.tmux("a", "send-keys", "-t", person.pane.pane, "Enter")
@@ -87,7 +87,7 @@ describe("a person has the pair's session open", () => {
     expect(b.prompts().filter((text) => text.includes("<<SAY kiwi>>"))).toHaveLength(1)
   })
 
-  test("a daemon that is killed meanwhile says it once, and loses no answer", { timeout: SLOW_MS }, async () => {
+  test("a daemon that is killed meanwhile delivers it once, and loses no answer", { timeout: SLOW_MS }, async () => {
     const { sessionId, person } = await opened("far")
     const { messageId } = await deliver("far", "Slowly.\nSLOW 3000\nREPLY at last", { timeout: 0 })
     await b.until(messageId, ({ status }) => status === "delivered" || status === "running")
@@ -110,7 +110,7 @@ describe("a person has the pair's session open", () => {
     expect(heard(person, "is withdrawn"), "nor that it is withdrawn").toEqual([])
   })
 
-  test("cancelled after it was said, it ends as cancelled, and the session is told that it is withdrawn", {
+  test("cancelled after delivery, it ends as cancelled, and the session is told that it is withdrawn", {
     timeout: SLOW_MS,
   }, async () => {
     const { person } = await opened("late")

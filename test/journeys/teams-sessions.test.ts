@@ -21,7 +21,7 @@ async function meanwhile(work: () => void): Promise<void> {
 }
 const statusOf = async (team: string) => (await b.status()).pairs.find(({ to }) => to === team)?.status
 
-describe("what agents have kept is looked at when the daemon starts, by its content", () => {
+describe("agents' session files are checked when the daemon starts, by their content", () => {
   const teams = ["whole", "gone", "moved", "swapped", "renamed"]
 
   test("a session that is gone, or of another folder, is missing; a file's name proves nothing", async () => {
@@ -76,7 +76,7 @@ describe("a session that no pair has any more", () => {
   const fromWeb = (question: string, more: object = {}) =>
     b.ask("api", question, { fromTeam: "web", threadId: 'plan "b"', ...more })
 
-  test("is offered, with whom it was for, and goes on where it was once it is adopted", async () => {
+  test("is offered with its intended pair, and continues once it is adopted", async () => {
     b = await makeAskingHome({ web: {}, api: {}, docs: {} })
     const { sessionId } = await fromWeb("<<SAY plum>>")
     await b.ask("docs", "<<SAY fig>>")
@@ -99,7 +99,7 @@ describe("a session that no pair has any more", () => {
     expect(await orphaned("api")).toEqual([])
   })
 
-  test("is given to nobody while a pair has it, while it is open, or in another team's place", async () => {
+  test("cannot be adopted while a pair has it, while it is open, or for another team", async () => {
     b = await makeAskingHome({ web: {}, api: {}, docs: {} })
     const { sessionId } = await fromWeb("<<SAY plum>>")
     const adopt = (more: object) => b.refused("teams.adopt", { session: sessionId, ...more })
@@ -129,7 +129,7 @@ describe("a session that no pair has any more", () => {
   })
 })
 
-test("the pairs that are used most are awake before anybody asks, and no more than may run; no model is asked", async () => {
+test("the most used pairs are started in advance, within the process limit; no model is called", async () => {
   const settings = { prestart: 3, maxProcesses: 2 }
   b = await makeAskingHome({ often: {}, seldom: {}, most: {}, gone: {} }, { settings })
   const times = { often: 2, seldom: 1, most: 3, gone: 4 }
@@ -151,7 +151,7 @@ describe("a process that is alive and hangs", () => {
     b = await makeAskingHome({ api: {}, web: {} }, { settings: { healthCheckInterval: 1_000 } })
   })
 
-  test("is replaced while nobody asks, and the session goes on", { timeout: 240_000 }, async () => {
+  test("is replaced while idle, and the session continues", { timeout: 240_000 }, async () => {
     await b.ask("api", "<<SAY plum>>")
     const pid = await b.pidOf("api")
     process.kill(pid, "SIGSTOP")

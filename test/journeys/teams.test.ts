@@ -23,7 +23,7 @@ describe(`the configuration is changed while the daemon runs. ${proves("teams.ho
   afterEach(() => home.dispose())
   const names = async () => (await home.json<Listed>("teams")).teams.map(({ name }) => name)
 
-  test("a team that somebody writes into it is there, and a broken file changes nobody and is named", async () => {
+  test("a team added to the file appears, and a broken file changes no team and is reported", async () => {
     writeFileSync(config, `{ "teams": { "web": { "project": "${home.env.HOME}/web" } } }`)
     await vi.waitFor(async () => expect(await names()).toEqual(["web"]), SOON)
     writeFileSync(config, `{ "teams": { "web": { "projcet": "${home.env.HOME}/web" } } }`)
@@ -52,7 +52,7 @@ describe(`the configuration is changed while the daemon runs. ${proves("teams.ho
     ])
   })
 
-  test("by commands: add, list both ways, import, remove; and what is wrong is said", async () => {
+  test("by commands: add, list both ways, import, remove; errors are explained", async () => {
     expect((await home.run("teams")).stdout).toContain("No teams yet")
     const added = await home.run(
       "teams",

@@ -56,7 +56,7 @@ const times = (texts: readonly string[], words: string) =>
   texts.reduce((sum, text) => sum + text.split(words).length - 1, 0)
 const token = (team: TeamName, kind: string, n: number) => `${kind}-${String(n).padStart(2, "0")}-${team}.`
 
-test("a Nexus chat map is imported as it is, and each group gets people of its own by a code", async () => {
+test("a Nexus chat map is imported unchanged, and each group gets its own people by a code", async () => {
   const map = Object.fromEntries(
     TEAMS.map((name) => [name, { chat_id: String(groups[name].id), workdir: q.dirOf(name), claude_md: "" }]),
   )
@@ -167,7 +167,7 @@ test("an approval is shown in its team's group, and answered only by those who m
   await agents.felt.until((log) => log.some(({ kind }) => kind === "hook-decided"))
 }, 240_000)
 
-test("a group that becomes a supergroup, and a team whose chat is changed, go on where they are now", async () => {
+test("a group that becomes a supergroup, and a team whose chat is changed, continue in the new place", async () => {
   const next = telegram.migrate(groups.sentry)
   groups.sentry = next
   members.sentry.write(next, "written after the move.")

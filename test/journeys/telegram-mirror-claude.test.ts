@@ -48,7 +48,7 @@ describe.each(CLAUDES)("the real Claude Code $version in a topic", ({ name }) =>
       .map(({ text, isSilent }) => `${isSilent ? "" : "🔔 "}${text.replace(/ in \d+ s/, "")}`)
   const isDone = (times: number) => () => said().filter((words) => words.includes("✅ done")).length >= times
 
-  test("what was typed elsewhere, its tools, its reply and that it is done are there in order; what was typed there is not", async () => {
+  test("prompts from elsewhere, tools, the reply and the end of the turn are there in order; prompts from there are not echoed", async () => {
     const read = toolUse("Read", { file_path: join(q.dirOf("web"), "stones.txt") })
     const missing = toolUse("Read", { file_path: join(q.dirOf("web"), "none.txt") })
     model.script(steps([text("Let me look."), read], [missing], [text("There are **three** stones.")]))

@@ -74,7 +74,7 @@ const commandsIn = (text: string) => [...text.matchAll(/Bash: step (\d+)$/gm)].m
 describe("while the daemon is down", () => {
   beforeEach(() => stage({}, () => telegram.group("Work", { people: [ada] })))
 
-  test("200 events wait, one of 3 MB among them, and are told in order within 30 seconds of its start", async () => {
+  test("200 spooled events, one of 3 MB, are shown in order within 30 seconds of its start", async () => {
     const one = agent()
     const hooks = [await one.prompts("Build it")]
     for (const number of range(198))

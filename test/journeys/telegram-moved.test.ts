@@ -19,7 +19,7 @@ afterAll(async () => {
   await telegram.close()
 })
 
-test("a group that became another one is gone on with, also by a daemon that knows it only by its old number", async () => {
+test("a group that became another one stays in use, even by a daemon that knows only its old id", async () => {
   const next = telegram.migrate(group)
   telegram.setForum(next, true)
   const told = () => telegram.read(next).flatMap(({ isBot, text }) => (isBot ? [text] : []))

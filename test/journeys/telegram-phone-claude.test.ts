@@ -46,7 +46,7 @@ afterAll(async () => {
 
 const said = (words: string) => () => telegram.read(group).some(({ isBot, text }) => isBot && text.includes(words))
 
-test("the real Claude Code ends, keeps what is written to it, and goes on with it by a tap on Resume", async () => {
+test("the real Claude Code ends, its messages are queued, and Resume continues it with them", async () => {
   model.script(() => [text("The code word is heron.")])
   await phone.send("web", "what is the code word?")
   await telegram.waitFor(said("The code word is heron."), SOON_MS, "the reply")

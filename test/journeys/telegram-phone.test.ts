@@ -45,7 +45,7 @@ function started(kind: FakeEntry["kind"]): FakeEntry[] {
   return lines.map((line) => JSON.parse(line) as FakeEntry).filter((entry) => entry.kind === kind)
 }
 
-test("what is written in the topic is submitted to the agent, with a mark that says so, and is not told back", async () => {
+test("a message in the topic is submitted to the agent, gets a reaction, and is not echoed", async () => {
   const { id } = ada.write(group, "count the files", { thread: seat.thread })
   await expect.poll(() => seat.agent.prompts(), SOON).toContain("count the files")
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
@@ -54,7 +54,7 @@ test("what is written in the topic is submitted to the agent, with a mark that s
   ).toEqual([])
 })
 
-test("a file is where the agent is told that it is", async () => {
+test("a file is at the path that the agent is given", async () => {
   ada.sendDocument(group, Buffer.from("1,2,3"), { thread: seat.thread, name: "prices.csv", caption: "sum them" })
   const prompt = () => seat.agent.prompts().find((text) => text.startsWith("sum them"))
   await expect.poll(prompt, SOON).toMatch(/The file is \S+prices\.csv$/)
@@ -82,7 +82,7 @@ test("stop ends the turn that runs, and a command of the agent's own is its own"
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
 }, 240_000)
 
-test("a session that ended keeps what is written, and goes on with it by a tap on Resume", async () => {
+test("an ended session queues its messages, and Resume continues it with them", async () => {
   const native = seat.agent.registry()!.sessionId
   process.kill(seat.agent.pid, "SIGTERM")
   await expect.poll(seat.agent.isThere, SOON).toBe(false)
@@ -113,7 +113,7 @@ test("a new session of a team is started by command, once", async () => {
   await expect.poll(list, SOON).toBeDefined()
 }, 240_000)
 
-test("what is written while the daemon is down is submitted when it is back, in order", async () => {
+test("messages written while the daemon is down are submitted when it is back, in order", async () => {
   seat = await phone.sit("yard")
   await phone.home.run("stop")
   const texts = Array.from({ length: 20 }, (_, n) => `while you were away ${n}`)

@@ -28,7 +28,7 @@ interface Answer {
   [key: string]: unknown
 }
 
-test("by flags: checked, written for the owner only beside what stood there, tried; twice changes nothing", async () => {
+test("by flags: checked, written with owner-only permissions beside existing settings, tested; idempotent", async () => {
   const { ada, group, config } = await begin()
   await home.run("start")
   const mine = '{\n  // mine\n  "log": { "level": "debug" }\n}\n'
@@ -62,7 +62,7 @@ test("by flags: checked, written for the owner only beside what stood there, tri
   expect(log).not.toContain(telegram.token)
 })
 
-test("status, test, users, pair and doctor say how it is, and what to do about it", async () => {
+test("status, test, users, pair and doctor show the state, and what to do about it", async () => {
   const { group } = await begin()
   expect((await home.run("telegram", "status")).stdout).toContain("Telegram is not set up")
   expect(await home.run("telegram", "test")).toMatchObject({
@@ -114,7 +114,7 @@ test("an agent's shell may neither pair nor remove", async () => {
   expect(await home.run("telegram", "users", "remove", "7")).toMatchObject({ code: 4 })
 })
 
-test("what is wrong is named by its field, says what to do, and is not written", async () => {
+test("an error names its field, says what to do, and nothing is written", async () => {
   const { group, config } = await begin()
   const strangers = telegram.group("Strangers", { bots: [] })
   const refused = async (...args: string[]) => {
@@ -146,7 +146,7 @@ test("what is wrong is named by its field, says what to do, and is not written",
   expect(await refused("--token", token, "--chat", chat)).toMatch(/^channel_failed: .*nothing listens there/)
 })
 
-test("a bot without rights is written down all the same, and what is missing is said with its remedy", async () => {
+test("a bot without rights is saved anyway, and the missing rights are listed with their remedy", async () => {
   const { ada } = await begin({ bots: [{ username: "a_bot", privacy: true }] })
   const group = telegram.group("Plain", { people: [ada], isForum: false })
   telegram.setMember(group, telegram.bot(), "member")
@@ -168,7 +168,7 @@ test("a bot without rights is written down all the same, and what is missing is 
   ])
 })
 
-test("topics in the private chat: no group is needed, and Threaded Mode is asked for where it is off", async () => {
+test("topics in the private chat: no group is needed, and Threaded Mode is requested if it is off", async () => {
   const { ada } = await begin({ bots: [{ username: "a_bot", topicsInPrivate: true }, { username: "b_bot" }] })
   ada.write(ada.chatWith(telegram.bot("a_bot")), "/start")
   const args = ["telegram", "setup", "--json", "--private", "--user", String(ada.id), "--token"]
@@ -182,7 +182,7 @@ test("topics in the private chat: no group is needed, and Threaded Mode is asked
   })
 })
 
-test("at a terminal: the token is not shown, the group is found by itself, rights are asked for until they are there", async () => {
+test("at a terminal: the token is not shown, the group is detected, and rights are requested until they are granted", async () => {
   const { ada, group } = await begin()
   telegram.setMember(group, telegram.bot(), "administrator", { can_delete_messages: true })
   terminal = openTerminal(home, { cwd: home.env.HOME!, columns: 110, rows: 50 })
@@ -216,7 +216,7 @@ test("at a terminal: the token is not shown, the group is found by itself, right
   )
 }, 240_000)
 
-test("at a terminal: whoever sends the code may, and the wizard goes on by itself; doctor has nothing to say then", async () => {
+test("at a terminal: the sender of the code gets access, and the wizard continues; then doctor reports nothing", async () => {
   const { ada, group } = await begin()
   terminal = openTerminal(home, { cwd: home.env.HOME!, columns: 110, rows: 50 })
   terminal.run(`throughline telegram setup --token ${telegram.token} --chat ${group.id}`)

@@ -64,7 +64,7 @@ async function killed(whileDead?: () => unknown) {
   await phone.home.run("start")
 }
 
-test("what cannot be typed is answered with why and what to do, once, and the answer says when it arrived", async () => {
+test("an undeliverable message is answered once with the reason and what to do, and the answer is updated on delivery", async () => {
   const { agent, thread } = await sitAt("shop", { outside: true })
   const first = write(thread, "count the stones")
   await expect.poll(() => shown(thread), SOON).toEqual([[`⏳ ${NOT_IN_TMUX}`, first]])
@@ -121,7 +121,7 @@ test("a daemon that is killed between writing the notice down and sending it sen
   expect(marks(thread, later)).toEqual(["👀"])
 }, 240_000)
 
-test("what is typed within the usual moment, or waits for an agent at work, gets a mark and no words", async () => {
+test("a message that is typed at once, or waits for a busy agent, gets a reaction and no text", async () => {
   const { agent, thread } = await sitAt("ship")
   const ids = [write(thread, "one\nSLOW 3000"), write(thread, "two")]
   await agent.until((log) => log.filter(({ kind }) => kind === "prompt").length === 3, 60_000)

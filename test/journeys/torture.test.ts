@@ -92,7 +92,7 @@ describe("four agents write into one session, colliding, while the daemon is kil
     expect(log).not.toContain('"level":50')
   })
 
-  test("every acknowledged thought is there once, under the number that was told", () => {
+  test("every acknowledged thought is stored once, under the returned number", () => {
     expect(acknowledged).toHaveLength(AGENTS * EACH + 1)
     const place = ({ branchId, thoughtNumber }: Kept, text: string) => `${branchId ?? "main"} ${thoughtNumber} ${text}`
     expect(stored.map((thought) => place(thought, thought.thought)).sort()).toEqual(
@@ -106,7 +106,7 @@ describe("four agents write into one session, colliding, while the daemon is kil
     expect(new Set(stored.map((thought) => thought.branchId)).size).toBe(BRANCHES + 1)
   })
 
-  test("an agent that got another number was told, and the record says so too", () => {
+  test("an agent that got another number was informed, and the record says so too", () => {
     const moved = acknowledged.filter((sent) => sent.thoughtNumber !== sent.requested)
     // At most one of four gets the number it requested.
     expect(moved.length).toBeGreaterThanOrEqual((AGENTS - 1) * EACH * 0.9)

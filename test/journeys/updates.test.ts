@@ -24,7 +24,7 @@ afterAll(() => home.dispose())
 const begins = (session_id: string, pid: number, source: string) =>
   runHook(home, { hook_event_name: "SessionStart", session_id, source, cwd }, { env: { CLAUDE_PID: String(pid) } })
 
-test("`updates --follow` prints what comes, through the daemon's death, and nothing twice", async () => {
+test("`updates --follow` prints updates across a kill of the daemon, and none twice", async () => {
   const agent = spawn("sleep", ["60"])
   const lines: { type: string; content: string }[] = []
   const follower = spawnCli(home, ["updates", "api", "--follow", "--json"])
@@ -71,7 +71,7 @@ test("after /clear the agent still gets its mail, although its server names the 
   }
 })
 
-test("a person reads them, and is told which value was wrong", async () => {
+test("a person reads them, and an error names the wrong value", async () => {
   const { stdout } = await home.run("updates", "api")
   expect(stdout).toMatch(/session_restart {2}⚠️ Agent session restarted \(clear\)/)
   expect(stdout).toMatch(/The restarted session was working on: unknown; no pending messages/)
