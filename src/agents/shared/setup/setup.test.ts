@@ -212,7 +212,7 @@ describe.each(agents.map((agent) => ({ platform: agent.platform, agent })))("$pl
     expect(agent.plan(machine(), moved)).toEqual([])
   })
 
-  describe.each(examples[platform]!)("$file", ({ file, before, kept, malformed }) => {
+  describe.each(examples[platform] ?? [])("$file", ({ file, before, kept, malformed }) => {
     test("keeps the words, comments and layout that it finds", () => {
       const path = join(homeDir, file)
       put(path, before)
