@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type { AgentConsole, ConsoleScreen } from "../../domain/agent-console.ts"
 import { dialogIn, inputLine } from "../shared/console/input.ts"
-import { introduced, sanitised, showsText, unfit } from "../shared/console/text.ts"
+import { prepared, showsText } from "../shared/console/text.ts"
 import { liveSessions } from "./registry.ts"
 
 export const claudeCode: AgentConsole = {
@@ -9,13 +9,10 @@ export const claudeCode: AgentConsole = {
   can: { registry: true, wake: true, turn: true, promptHook: true, stash: true },
   live: ({ homeDir, env }) => liveSessions(join(env.CLAUDE_CONFIG_DIR || join(homeDir, ".claude"), "sessions")),
   prepare(wanted, { isCommand }) {
-    const text = sanitised(wanted)
-    const why = unfit(text)
-    if (why !== undefined) return { refused: why }
-    if (isCommand) return asCommand(text.trim())
-    const words = SPECIAL.test(text) ? introduced(text) : text
+    const ready = prepared(wanted, isCommand, /^\/(?:exit|quit)\b/i)
+    if (isCommand || "refused" in ready) return ready
     // Enter after a backslash starts a new line; after a file name it accepts the first completion.
-    return { text: AWAITS_MORE.test(words) ? `${words.trimEnd()} ` : words }
+    return { text: AWAITS_MORE.test(ready.text) ? `${ready.text.trimEnd()} ` : ready.text }
   },
   screen,
   isDraftOf(draft, text) {
@@ -41,21 +38,10 @@ export const claudeCode: AgentConsole = {
   },
 }
 
-/**
- * A shell command, a slash command, or a word that ends the session, also as typed on Japanese keyboards; not a path. A
- * leading blank does not prevent any of them in every version.
- */
-const SPECIAL = /^\s*(?:[!！]|[/／][^\s/]*(?:\s|$)|(?:exit|quit|:q!?|:wq!?)\s*$)/
 const AWAITS_MORE = /(?:\\|(?:^|\s)@\S*)\s*$/
 const PLACEHOLDER = /^\[Pasted text #\d+(?: \+(\d+) lines?)?\]$/
 const STASHED = /› stashed$/
 const DIALOG = /^\s*❯ \d+\. |\b(?:Esc to (?:cancel|exit|go back)|Enter to (?:confirm|select))\b/
-
-function asCommand(text: string): ReturnType<AgentConsole["prepare"]> {
-  if (!/^\/[a-z]/i.test(text) || text.includes("\n")) return { refused: "a command is one line that starts with /" }
-  if (/^\/(?:exit|quit)\b/i.test(text)) return { refused: "it would end the session: `throughline down` does that" }
-  return { text }
-}
 
 function screen(look: Parameters<AgentConsole["screen"]>[0]): ConsoleScreen {
   const draft = inputLine(look, { prompt: /^❯(?:[\s\u00a0]|$)/, rule: /^─{8}/ })

@@ -3,7 +3,7 @@ import { Failure } from "../../domain/failure.ts"
 import type { Team } from "../../domain/team.ts"
 import { readNamed } from "../../lib/untrusted-file.ts"
 import { dialogIn, inputLine } from "../shared/console/input.ts"
-import { introduced, sanitised, showsText, unfit } from "../shared/console/text.ts"
+import { prepared, showsText } from "../shared/console/text.ts"
 import { closeCodexSession } from "./line-close.ts"
 import { codexLive } from "./line-live.ts"
 
@@ -13,14 +13,7 @@ export const codex: AgentConsole = {
   can: { registry: true, wake: false, turn: false, promptHook: true, stash: false },
   live: codexLive,
   closeSession: closeCodexSession,
-  prepare(wanted, { isCommand }) {
-    const text = sanitised(wanted)
-    const why = unfit(text)
-    if (why !== undefined) return { refused: why }
-    if (isCommand) return asCommand(text.trim())
-    // A leading blank prevents neither.
-    return { text: SPECIAL.test(text) ? introduced(text) : text }
-  },
+  prepare: (wanted, { isCommand }) => prepared(wanted, isCommand, /^\/(?:exit|quit|logout)\b/i),
   screen(look) {
     // There is always something below an input line; below a question there is nothing, or how to answer it.
     const below = look.lines.slice(look.cursor.row + 1).filter((line) => line.trim() !== "")
@@ -51,7 +44,6 @@ export const codex: AgentConsole = {
   },
 }
 
-const SPECIAL = /^\s*(?:[!！]|[/／][^\s/]*(?:\s|$)|(?:exit|quit|:q!?|:wq!?)\s*$)/
 const PLACEHOLDER = /^\[Pasted Content (\d+) chars\](?: #\d+)?$/
 const DIALOG = /^\s*› \d+\. |\b(?:enter to (?:confirm|continue|submit|select)|esc to (?:cancel|go back))\b/i
 const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"]
@@ -63,9 +55,4 @@ function modeOf({ name, skipPermissions, permissionMode }: Team): string[] {
   if (!SANDBOXES.includes(sandbox))
     throw new Failure("config_invalid", `team ${name}: permissionMode for Codex is one of ${SANDBOXES.join(", ")}`)
   return ["--ask-for-approval", "on-request", "--sandbox", sandbox]
-}
-
-function asCommand(text: string): ReturnType<AgentConsole["prepare"]> {
-  if (!/^\/[a-z]/i.test(text) || text.includes("\n")) return { refused: "a command is one line that starts with /" }
-  return /^\/(?:exit|quit|logout)\b/i.test(text) ? { refused: "it would end the session" } : { text }
 }

@@ -8,7 +8,7 @@ import { pause } from "../../lib/time.ts"
 import { codexAnswer, codexQuestion } from "./driver-approval.ts"
 import type { Item } from "./driver-turn.ts"
 import { type CodexServer, codexHome, joinDaemon } from "./line-server.ts"
-import type { Thread, ThreadStatus } from "./line-thread.ts"
+import { readThread, type Thread, type ThreadStatus } from "./line-thread.ts"
 
 /**
  * Codex's daemon tells all clients which session waits for an approval, and asks every client that opens the session. The
@@ -109,16 +109,6 @@ async function listen(home: string, heard: Parameters<LineAsking["follow"]>[1], 
   }
   if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve, { once: true }))
   server.close()
-}
-
-/** Undefined where it was closed since it was listed, or is none that can be read. */
-async function readThread(server: CodexServer, threadId: string): Promise<Thread | undefined> {
-  try {
-    return (await server.ask<{ thread: Thread }>("thread/read", { threadId })).thread
-  } catch (error) {
-    if (error instanceof Failure && error.code === "agent_refused") return undefined
-    throw error
-  }
 }
 
 const OPEN_MS = 5_000

@@ -6,7 +6,7 @@ import type { Machine } from "../../domain/platform.ts"
 import { lookAt, readText } from "../../lib/untrusted-file.ts"
 import { type CodexServer, codexHome, joinDaemon } from "./line-server.ts"
 import { codexTerminals } from "./line-terminals.ts"
-import { statusOf, type Thread } from "./line-thread.ts"
+import { readThread, statusOf, type Thread } from "./line-thread.ts"
 
 /**
  * The sessions that Codex's daemon has open, the most recently shown first. Their process is the daemon, which runs them even
@@ -22,7 +22,7 @@ export async function codexLive(machine: Machine): Promise<LiveSession[]> {
     const start = await startOf(home, pid, machine.os)
     const { data } = await daemon.ask<{ data: string[] }>("thread/loaded/list")
     const isWritten = await writtenIn(home)
-    const threads = await Promise.all(data.filter(isWritten).map((threadId) => read(daemon, threadId)))
+    const threads = await Promise.all(data.filter(isWritten).map((threadId) => readThread(daemon, threadId)))
     const own = threads
       .filter((thread) => thread !== undefined)
       .filter(({ ephemeral, parentThreadId }) => !ephemeral && parentThreadId === null)
@@ -71,16 +71,6 @@ async function writtenIn(home: string): Promise<(threadId: string) => boolean> {
     return (threadId) => locks.has(`${threadId}.lock`)
   } catch {
     return () => true
-  }
-}
-
-/** Undefined if it was closed since it was listed. */
-async function read(daemon: CodexServer, threadId: string): Promise<Thread | undefined> {
-  try {
-    return (await daemon.ask<{ thread: Thread }>("thread/read", { threadId })).thread
-  } catch (error) {
-    if (error instanceof Failure && error.code === "agent_refused") return undefined
-    throw error
   }
 }
 

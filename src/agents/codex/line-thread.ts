@@ -1,4 +1,6 @@
+import { Failure } from "../../domain/failure.ts"
 import type { LiveStatus } from "../../domain/live.ts"
+import type { CodexServer } from "./line-server.ts"
 
 /** A conversation in Codex's app-server; only the fields used here. */
 export interface Thread {
@@ -20,4 +22,14 @@ export type ThreadStatus =
 export function statusOf(status: ThreadStatus): LiveStatus {
   if (status.type !== "active") return "idle"
   return status.activeFlags.length > 0 ? "waiting" : "busy"
+}
+
+/** Undefined if the thread was closed since it was listed, or cannot be read. */
+export async function readThread(server: CodexServer, threadId: string): Promise<Thread | undefined> {
+  try {
+    return (await server.ask<{ thread: Thread }>("thread/read", { threadId })).thread
+  } catch (error) {
+    if (error instanceof Failure && error.code === "agent_refused") return undefined
+    throw error
+  }
 }

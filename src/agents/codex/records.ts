@@ -2,6 +2,7 @@ import { posix, win32 } from "node:path"
 import type { Capture, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import { bareSummary } from "../../lib/compaction.ts"
+import { known, sessionOf } from "../shared/records/captures.ts"
 import { asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "../shared/records/jsonl.ts"
 import { digest, textOf, timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
 import { draftOf, type ItemDraft } from "./records-items.ts"
@@ -144,8 +145,7 @@ function begun(meta: Json, state: State): Capture[] {
   const ownFrom = asNumber(meta.subagent_history_start_ordinal)
   if (ownFrom !== undefined) state.ownFrom = ownFrom
 
-  const [startedAtMs, agentVersion] = [timeOf(meta.timestamp), asString(meta.cli_version)]
-  const gitBranch = asString(asObject(meta.git)?.branch)
+  const startedAtMs = timeOf(meta.timestamp)
   const spawner = asString(asObject(agent.thread_spawn)?.parent_thread_id) ?? asString(meta.parent_thread_id)
   const base = state.isReverted ? undefined : asString(asObject(meta.history_base)?.thread_id)
   const forkedFrom = asString(meta.forked_from_id) ?? base
@@ -153,13 +153,14 @@ function begun(meta: Json, state: State): Capture[] {
   state.announced = true
   // Not from the originator: Codex writes the daemon's first client there.
   if (meta.handed_over !== undefined && startedAtMs !== undefined) state.handoffAtMs = startedAtMs
+  const isOwn = !parentId || parentId === id
   const found: SessionCapture = {
-    type: "session",
-    sessionId: id,
-    ...(startedAtMs !== undefined && { startedAtMs }),
-    ...(agentVersion && { agentVersion }),
-    ...(gitBranch && { gitBranch }),
-    ...(parentId && parentId !== id && { parent: { sessionId: parentId, kind: state.subagent ? "subagent" : "fork" } }),
+    ...sessionOf(id, {
+      startedAtMs,
+      agentVersion: asString(meta.cli_version) || undefined,
+      gitBranch: asString(asObject(meta.git)?.branch) || undefined,
+      parent: isOwn ? undefined : { sessionId: parentId, kind: state.subagent ? "subagent" : "fork" },
+    }),
     ...handedOff(asObject(meta.handed_over), state),
   }
   return [Object.assign(found, ...changed(meta, state).filter(({ type }) => type === "session"))]
@@ -199,8 +200,7 @@ function happened(event: Json, { timestamp }: Json, state: State): Capture[] {
   const count = event.type === "thread_rolled_back" ? asNumber(event.num_turns) : undefined
   const fromNativeId = count ? state.prompts.splice(-count)[0] : undefined
   if (fromNativeId === undefined) return nothing
-  const atMs = timeOf(timestamp)
-  return [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId, ...(atMs !== undefined && { atMs }) }]
+  return [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId, ...known({ atMs: timeOf(timestamp) }) }]
 }
 
 /** Totals repeat, and a fork continues its parent's: count the difference. */

@@ -1,3 +1,5 @@
+import type { AgentConsole } from "../../../domain/agent-console.ts"
+
 /** The largest paste that the agents accept as one prompt. */
 export const MAX_PASTE_BYTES = 200_000
 
@@ -5,7 +7,7 @@ export const MAX_PASTE_BYTES = 200_000
  * Text that is safe in a terminal: no control characters except line feed and tab, so that nothing ends the paste or acts as a
  * key; no lone surrogates; nothing invisible or reordering. Joiners of emoji and letters stay.
  */
-export function sanitised(text: string): string {
+function sanitised(text: string): string {
   return text
     .toWellFormed()
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
@@ -17,7 +19,7 @@ const UNWANTED = /[\x00-\x08\x0b-\x1f\x7f-\x9f\ufff9-\ufffb]|\p{Default_Ignorabl
 const JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 
 /** Why the text cannot be pasted, or undefined. */
-export function unfit(text: string): string | undefined {
+function unfit(text: string): string | undefined {
   if (text.trim() === "") return "it has no printable text"
   const bytes = Buffer.byteLength(text)
   return bytes > MAX_PASTE_BYTES
@@ -25,8 +27,27 @@ export function unfit(text: string): string | undefined {
     : undefined
 }
 
-/** A prefix for texts that the agent would treat as a command. */
-export const introduced = (text: string) => `Message: ${text.trimStart()}`
+type Prepared = ReturnType<AgentConsole["prepare"]>
+
+/** The text as words for an agent whose special inputs are `SPECIAL`, or as a command that does not match `endsSession`. */
+export function prepared(wanted: string, isCommand: boolean, endsSession: RegExp): Prepared {
+  const text = sanitised(wanted)
+  const why = unfit(text)
+  if (why !== undefined) return { refused: why }
+  if (!isCommand) return { text: SPECIAL.test(text) ? `Message: ${text.trimStart()}` : text }
+  const command = text.trim()
+  if (!/^\/[a-z]/i.test(command) || command.includes("\n"))
+    return { refused: "a command is one line that starts with /" }
+  return endsSession.test(command)
+    ? { refused: "it would end the session: `throughline down` does that" }
+    : { text: command }
+}
+
+/**
+ * A shell command, a slash command, or a word that ends the session, also as typed on Japanese keyboards; not a path. A
+ * leading blank does not prevent any of them in every version.
+ */
+const SPECIAL = /^\s*(?:[!！]|[/／][^\s/]*(?:\s|$)|(?:exit|quit|:q!?|:wq!?)\s*$)/
 
 /** Input lines wrap and indent, and terminals drop characters: compare letters, digits and ASCII only. */
 const inkOf = (text: string) => (text.normalize("NFD").match(/[!-~]|[\p{L}\p{N}]/gu) ?? []).filter(isShort).join("")
