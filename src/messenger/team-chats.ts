@@ -6,22 +6,6 @@ import type { Store } from "../domain/store.ts"
 import { type Roster, type Team, teamsOf } from "../domain/team.ts"
 import { isCurrent } from "../domain/topic.ts"
 
-/** Which chats belong to teams: where their sessions are mirrored, and whose a place is. */
-export interface TeamChats {
-  /** The session's team, also for sub-agents and pairs. */
-  teamOf(tx: Store, session: Session): Promise<Team | undefined>
-  /** Where the session is mirrored; undefined where its team has no chat. */
-  home(tx: Store, session: Session): Promise<TopicHome | undefined>
-  /** The teams of a place: by its shared thread, or else by its chat. */
-  at(tx: Store, place: Place): Promise<Team[]>
-  /** The same, without the chat that is shared with sessions of other teams. */
-  ownAt(tx: Store, place: Place): Promise<Team[]>
-  /** Whether any team has a chat. */
-  hasAny(): boolean
-  /** The teams' chats by their current ids. */
-  list(tx: Store): Promise<TeamChatNow[]>
-}
-
 export interface TeamChatNow {
   chatId: string
   /** The configured id, where the group has moved. */
@@ -37,11 +21,15 @@ export interface TeamChatDeps {
   chat: string | undefined
 }
 
-export function makeTeamChats({ roster, channel, chat }: TeamChatDeps): TeamChats {
+export type TeamChats = ReturnType<typeof makeTeamChats>
+
+/** Which chats belong to teams: where their sessions are mirrored, and whose a place is. */
+export function makeTeamChats({ roster, channel, chat }: TeamChatDeps) {
   const withChat = () => roster.list().filter((team) => team.chat !== null)
   const now = (tx: Store, chatId: string) => tx.topics.chatNow(channel, chatId)
 
-  const teamOf: TeamChats["teamOf"] = async (tx, session) => {
+  /** The session's team, also for sub-agents and pairs. */
+  const teamOf = async (tx: Store, session: Session): Promise<Team | undefined> => {
     const pair = await tx.pairs.ofNative(session.nativeId)
     const asked = pair && roster.byName(pair.toTeam)
     if (asked) return asked
@@ -61,7 +49,8 @@ export function makeTeamChats({ roster, channel, chat }: TeamChatDeps): TeamChat
     return undefined
   }
 
-  const at: TeamChats["at"] = async (tx, { chatId, threadId }) => {
+  /** The teams of a place: by its shared thread, or else by its chat. */
+  const at = async (tx: Store, { chatId, threadId }: Place): Promise<Team[]> => {
     const teams = withChat()
     if (teams.length === 0) return []
     const here = await now(tx, chatId)
@@ -74,19 +63,22 @@ export function makeTeamChats({ roster, channel, chat }: TeamChatDeps): TeamChat
   return {
     teamOf,
     at,
-    async home(tx, session) {
+    /** Where the session is mirrored; undefined where its team has no chat. */
+    async home(tx: Store, session: Session): Promise<TopicHome | undefined> {
       if (withChat().length === 0) return undefined
       const own = (await teamOf(tx, session))?.chat
       return own ? { chatId: await now(tx, own.id), sharedThreadId: own.thread } : undefined
     },
-    async ownAt(tx, place) {
+    /** The same as `at`, without the chat that is shared with sessions of other teams. */
+    async ownAt(tx: Store, place: Place): Promise<Team[]> {
       const teams = await at(tx, place)
       if (teams.length === 0 || chat === undefined) return teams
       const isCommon = (await now(tx, place.chatId)) === (await now(tx, chat))
       return isCommon ? teams.filter((team) => team.chat!.thread !== null) : teams
     },
     hasAny: () => withChat().length > 0,
-    async list(tx) {
+    /** The teams' chats by their current ids. */
+    async list(tx: Store): Promise<TeamChatNow[]> {
       const chats = new Map<string, TeamChatNow>()
       for (const { name, chat: own } of withChat()) {
         const chatId = await now(tx, own!.id)

@@ -72,7 +72,7 @@ export function makePermissionButtons(deps: ApprovalDeps): ButtonHandler {
 export const subjectOf = (permission: Permission | undefined): Subject | undefined =>
   permission && { sessionId: permission.sessionId, team: permission.team }
 
-const OLD: PressAnswer = { text: "This button is from another time.", isAlert: true }
+const OLD: PressAnswer = { text: "This button is outdated.", isAlert: true }
 
 const DECISIONS: Record<string, (place: number) => Decision> = {
   allow: () => ({ kind: "allow" }),

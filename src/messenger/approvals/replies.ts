@@ -1,17 +1,11 @@
 import type { IncomingMessage } from "../../domain/channel.ts"
-import type { Subject } from "../../domain/outgoing.ts"
 import { openQuestion } from "./buttons.ts"
 import { type ApprovalDeps, makeAnswering, type Presser, subjectOf } from "./presses.ts"
 
-/** A reply to an approval request answers its question, or gives the reason why it is denied. */
-export interface ApprovalReply {
-  /** What the approval request is about; undefined for any other message. */
-  about(message: IncomingMessage): Promise<Subject | undefined>
-  /** The answer to its sender; undefined for any other message. */
-  reply(message: IncomingMessage, by: Presser): Promise<string | undefined>
-}
+export type ApprovalReply = ReturnType<typeof makeApprovalReply>
 
-export function makeApprovalReply(deps: ApprovalDeps): ApprovalReply {
+/** A reply to an approval request answers its question, or gives the reason why it is denied. */
+export function makeApprovalReply(deps: ApprovalDeps) {
   const answering = makeAnswering(deps)
   const permissionOf = async ({ replyTo, place }: IncomingMessage) => {
     if (!replyTo?.isOurs) return undefined
@@ -19,8 +13,10 @@ export function makeApprovalReply(deps: ApprovalDeps): ApprovalReply {
     return approval && (await deps.store.permissions.byId(approval.permissionId))
   }
   return {
-    about: async (message) => subjectOf(await permissionOf(message)),
-    async reply(message, by) {
+    /** What the approval request is about; undefined for any other message. */
+    about: async (message: IncomingMessage) => subjectOf(await permissionOf(message)),
+    /** The answer to its sender; undefined for any other message. */
+    async reply(message: IncomingMessage, by: Presser): Promise<string | undefined> {
       const permission = await permissionOf(message)
       if (!permission) return undefined
       const words = message.text.trim()

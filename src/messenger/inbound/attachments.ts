@@ -23,14 +23,9 @@ export type Brought =
 const PASSING: ReadonlySet<ChannelTrouble["kind"]> = new Set(["away", "unclear", "wait"])
 const TRY_AGAIN_MS = 5_000
 
-export interface Attachments {
-  /** Stores the files of these messages in the project's folder, if there is one. */
-  keep(messages: readonly IncomingMessage[], dir: string | undefined): Promise<Brought>
-  /** Transcribes a voice message. */
-  hear(message: IncomingMessage, signal: AbortSignal): Promise<Brought>
-}
+export type Attachments = ReturnType<typeof makeAttachments>
 
-export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps): Attachments {
+export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps) {
   const fetched = async ({ fileId, bytes, name }: IncomingFile) => {
     const most = channel.can.maxFetchBytes
     if (bytes !== null && bytes > most) return no(`${name ?? "The file"} is too big: at most ${megabytes(most)}.`)
@@ -44,7 +39,8 @@ export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps
   }
 
   return {
-    async keep(messages, dir) {
+    /** Stores the files of these messages in the project's folder, if there is one. */
+    async keep(messages: readonly IncomingMessage[], dir: string | undefined): Promise<Brought> {
       if (dir === undefined || kindOf(dir) !== "folder")
         return no("The session's folder is no longer on this machine; the file was not stored.")
       const paths: string[] = []
@@ -62,7 +58,8 @@ export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps
       return { kind: "words", text: withPaths(messages, paths) }
     },
 
-    async hear(message, signal) {
+    /** Transcribes a voice message. */
+    async hear(message: IncomingMessage, signal: AbortSignal): Promise<Brought> {
       const file = message.files.find(({ kind }) => kind === "voice")!
       if (!transcribe) return no(NO_TRANSCRIBER)
       const found = await fetched(file)
@@ -72,11 +69,11 @@ export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps
         const path = join(dir, safeName(found.file.name))
         await writeFile(path, found.file.bytes, { mode: 0o600 })
         const text = (await transcribe(path, signal)).trim()
-        if (text === "") return no("Nothing was understood in the voice message.")
+        if (text === "") return no("No speech was recognised in the voice message.")
         return { kind: "words", text: [message.text, text].filter((part) => part !== "").join("\n"), told: text }
       } catch (error) {
         if (signal.aborted) throw error
-        return no(`The voice message could not be written down: ${Failure.from(error).message}.`)
+        return no(`The voice message could not be transcribed: ${Failure.from(error).message}.`)
       } finally {
         await rm(dir, { recursive: true, force: true })
       }
@@ -110,4 +107,4 @@ function nameOf({ kind }: IncomingFile, stored: string): string {
 const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
 const no = (why: string): Brought & { kind: "not" } => ({ kind: "not", why })
 const NO_TRANSCRIBER =
-  "Voice messages need a program that writes them down. Set telegram.transcriber to its command: it gets the file's path as its last argument, and prints the words."
+  "Voice messages need a program that transcribes them. Set telegram.transcriber to its command: it gets the file's path as its last argument, and prints the words."

@@ -20,10 +20,6 @@ export interface CommandDeps {
   homeDir: string
 }
 
-export interface Commands {
-  run(message: IncomingMessage, from: CommandFrom): Promise<Handled>
-}
-
 export interface CommandFrom {
   /** The session of the topic or the team of the group; undefined elsewhere. */
   to: Recipient | undefined
@@ -34,18 +30,18 @@ export interface CommandFrom {
 
 /** Offered when somebody types a slash. */
 export const COMMANDS = [
-  { name: "status", summary: "How it stands: the session of this topic, or all of them" },
-  { name: "sessions", summary: "Which sessions are live" },
-  { name: "queue", summary: "What waits for the agent" },
+  { name: "status", summary: "Status of this topic's session, or of all sessions" },
+  { name: "sessions", summary: "List the running sessions" },
+  { name: "queue", summary: "List the messages queued for the agent" },
   { name: "new", summary: "Start a session: /new <team or folder>" },
   { name: "resume", summary: "Resume an ended session" },
-  { name: "stop", summary: "Press Esc: end the turn that runs" },
-  { name: "mute", summary: "Nothing of this topic makes a sound" },
-  { name: "unmute", summary: "What needs you makes a sound again" },
-  { name: "verbose", summary: "Tell everything, every tool too" },
-  { name: "normal", summary: "Tell what is said, and a line for each tool" },
-  { name: "quiet", summary: "Tell only what needs you" },
-  { name: "help", summary: "What there is" },
+  { name: "stop", summary: "Press Esc: interrupt the current turn" },
+  { name: "mute", summary: "Mute this topic" },
+  { name: "unmute", summary: "Unmute this topic" },
+  { name: "verbose", summary: "Show everything, including every tool call" },
+  { name: "normal", summary: "Show the conversation, and a line per tool call" },
+  { name: "quiet", summary: "Show only what needs you" },
+  { name: "help", summary: "List the commands" },
 ] as const
 
 /** Paths and forwarded messages are no commands. */
@@ -60,8 +56,10 @@ interface Asked extends CommandFrom {
 
 type Told = { outcome: string; words: string; writes?: Write[] } & Pick<AnswerOptions, "buttons">
 
+export type Commands = ReturnType<typeof makeCommands>
+
 /** Our own commands first; in a topic all others, and those with two slashes, go to the agent. */
-export function makeCommands(deps: CommandDeps): Commands {
+export function makeCommands(deps: CommandDeps) {
   const { store, messages, resuming, toSession, facts, answer } = deps
 
   /** The session of the topic, or the team's current one. */
@@ -81,7 +79,7 @@ export function makeCommands(deps: CommandDeps): Commands {
     queue: async ({ topic, scope }) => tell(await facts.queue(topic, scope)),
     help: async ({ to }) => tell(help(to)),
     start: async ({ to }) => tell(help(to)),
-    pair: async () => tell("You are paired already."),
+    pair: async () => tell("You are already paired."),
     mute: change({ isMuted: true }, "This topic is now muted. /unmute turns sound back on."),
     unmute: change({ isMuted: false }, "What needs you makes a sound again."),
     verbose: change({ verbosity: "verbose" }, "Everything is shown here now, including every tool call."),
@@ -100,8 +98,8 @@ export function makeCommands(deps: CommandDeps): Commands {
     async new({ message, rest, scope }) {
       const [only, other] = scope === "all" ? [] : scope
       const team = rest === "" && other === undefined ? only : rest
-      if (rest === "" && team === undefined) return tell(await facts.startable(scope))
-      if (scope !== "all" && !scope.has(team!)) return tell(await facts.startable(scope))
+      if (rest === "" && team === undefined) return tell(facts.startable(scope))
+      if (scope !== "all" && !scope.has(team!)) return tell(facts.startable(scope))
       const dir = rest.startsWith("~/") ? `${deps.homeDir}${rest.slice(1)}` : rest
       const where = dir.startsWith("/") ? { dir } : { team: team! }
       // Named after the message: started once, however often it is handled.
@@ -120,7 +118,7 @@ export function makeCommands(deps: CommandDeps): Commands {
   }
 
   return {
-    async run(message, from) {
+    async run(message: IncomingMessage, from: CommandFrom): Promise<Handled> {
       const { to, by } = from
       const topic = to?.topic
       const { name, rest, isAgents } = parsed(message.text)

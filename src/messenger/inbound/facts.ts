@@ -27,23 +27,15 @@ export interface FactsDeps {
   bot: string
 }
 
-/** The answers to commands. */
-export interface CommandFacts {
-  status(topic: Topic | undefined, scope: Scope): Promise<string>
-  sessions(scope: Scope): Promise<string>
-  queue(topic: Topic | undefined, scope: Scope): Promise<string>
-  /** The teams and folders that can be started. */
-  startable(scope: Scope): Promise<string>
-  ended(scope: Scope): Promise<{ words: string; buttons?: OutgoingButton[][] }>
-  byPrefix(prefix: string, scope: Scope): Promise<Session[]>
-}
-
 const MOST_LISTED = 20
 const MOST_BUTTONS = 8
 const HEAD_CHARS = 80
 const TITLE_CHARS = 48
 
-export function makeFacts({ store, live, roster, chats, resuming, host, bot }: FactsDeps): CommandFacts {
+export type CommandFacts = ReturnType<typeof makeFacts>
+
+/** The answers to commands. */
+export function makeFacts({ store, live, roster, chats, resuming, host, bot }: FactsDeps) {
   const isIn = async (scope: Scope, session: Session | undefined) => {
     if (scope === "all") return true
     const team = session && (await chats.teamOf(store, session))
@@ -86,7 +78,7 @@ export function makeFacts({ store, live, roster, chats, resuming, host, bot }: F
   }
 
   return {
-    async status(topic, scope) {
+    async status(topic: Topic | undefined, scope: Scope): Promise<string> {
       if (topic?.sessionId) return ofSession(topic, topic.sessionId)
       const agents = await attended(scope)
       const queued = await waitingLanes(scope)
@@ -99,7 +91,7 @@ export function makeFacts({ store, live, roster, chats, resuming, host, bot }: F
       ].join("\n")
     },
 
-    async sessions(scope) {
+    async sessions(scope: Scope): Promise<string> {
       const agents = await attended(scope)
       if (agents.length === 0) return `No session is live on ${host}. /resume lists those that ended.`
       const lines = await Promise.all(
@@ -108,7 +100,7 @@ export function makeFacts({ store, live, roster, chats, resuming, host, bot }: F
       return [`Live on ${host}:`, ...lines, ...more(agents.length)].join("\n")
     },
 
-    async queue(topic, scope) {
+    async queue(topic: Topic | undefined, scope: Scope): Promise<string> {
       if (topic?.sessionId) {
         const waiting = await waitingFor(topic.sessionId)
         if (waiting.length === 0) return "Nothing waits for this session."
@@ -126,21 +118,22 @@ export function makeFacts({ store, live, roster, chats, resuming, host, bot }: F
       return [`Waiting on ${host}:`, ...lines, ...more(lanes.length)].join("\n")
     },
 
-    async startable(scope) {
+    /** The teams and folders that can be started. */
+    startable(scope: Scope): string {
       const known = roster.list().filter(({ name }) => scope === "all" || scope.has(name))
       const teams = known.map(({ name, projectDir }) => `• /new ${name} (${projectDir})`)
       const how = scope === "all" ? `/new <team>, or /new <folder> on ${host}.` : "/new <team>; in this chat only:"
       return [how, ...teams.slice(0, MOST_LISTED)].join("\n")
     },
 
-    async ended(scope) {
+    async ended(scope: Scope): Promise<{ words: string; buttons?: OutgoingButton[][] }> {
       const found = await resuming.ended(MOST_BUTTONS, (session) => isIn(scope, session))
       if (found.length === 0) return { words: `No ended session can be resumed here, on ${host}.` }
       const buttons = found.map((session) => [{ label: nameOf(session), data: `${BUTTON.resume}:${session.id}` }])
       return { words: `Ended on ${host}. Which one should be resumed?`, buttons }
     },
 
-    async byPrefix(prefix, scope) {
+    async byPrefix(prefix: string, scope: Scope): Promise<Session[]> {
       const found = /^[0-9a-f-]{4,}$/i.test(prefix) ? await sessionsByPrefix(store, prefix.toLowerCase()) : []
       const wanted: Session[] = []
       for (const session of found) if (await isIn(scope, session)) wanted.push(session)

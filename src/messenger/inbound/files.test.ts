@@ -53,14 +53,14 @@ test("a file is kept in the project for its owner alone, unseen by git, and the 
   await expect.poll(texts).toEqual([first!.replace("look", "look twice"), second])
 })
 
-test("what is too big is not fetched, and that is said; so is what cannot be handed on", async () => {
+test("a file that is too big and a message without text are rejected with a reason", async () => {
   const { thread } = await open()
   ada.sendDocument(group, Buffer.from("x"), { thread, name: "film.mkv", size: 30_000_000 })
   ada.sendSticker(group, "🎉", { thread })
   await intake.settled()
   expect(await intake.answers()).toEqual([
     "film.mkv is too big: at most 20 MB.",
-    "A sticker cannot be handed on; text, pictures, files and voice can.",
+    "A sticker cannot be forwarded to the agent; text, pictures, files and voice messages can.",
   ])
   expect(telegram.accepted("getFile")).toEqual([])
   expect(await texts()).toEqual([])

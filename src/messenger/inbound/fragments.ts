@@ -7,16 +7,6 @@ import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import type { Write } from "./handling.ts"
 
-/**
- * Apps split a long text into several messages, and nothing says that they belong together. Some cut at the limit, others at
- * a line or a sentence in the second half. So a message of at least half the limit may continue in the next one of the same
- * person in the same place, if that follows within a moment.
- */
-export interface Fragments {
-  /** The whole text, or undefined while more of it may come. */
-  gather(message: IncomingMessage, delivery: Delivery, sent: Delivery | undefined): Promise<Gathered | undefined>
-}
-
 export interface Gathered {
   /** The first message, with the text of all. */
   message: IncomingMessage
@@ -41,7 +31,14 @@ const QUIET_MS = 2_500
 /** While Telegram is unreachable, the rest may still come; wait only so long for it. */
 const MOST_MS = 30_000
 
-export function makeFragments({ store, clock, channel, listeningSinceMs }: FragmentDeps): Fragments {
+export type Fragments = ReturnType<typeof makeFragments>
+
+/**
+ * Apps split a long text into several messages, and nothing says that they belong together. Some cut at the limit, others at
+ * a line or a sentence in the second half. So a message of at least half the limit may continue in the next one of the same
+ * person in the same place, if that follows within a moment.
+ */
+export function makeFragments({ store, clock, channel, listeningSinceMs }: FragmentDeps) {
   /** A daemon that was down has to receive the backlog first. */
   const isQuiet = ({ createdAtMs }: Delivery) => {
     const [nowMs, sinceMs] = [clock.nowMs(), listeningSinceMs()]
@@ -73,18 +70,17 @@ export function makeFragments({ store, clock, channel, listeningSinceMs }: Fragm
     )
   }
 
-  const behind = async (delivery: Delivery, from: IncomingMessage) =>
-    (await store.deliveries.pending(delivery.lane))
-      .filter(({ seq }) => seq > delivery.seq)
-      .flatMap((other) => {
-        const read = channel.read(admittedOf(other).raw)
-        const isTheirs = read?.kind === "message" && read.from.userId === from.from.userId
-        // An edit does not say what comes next.
-        return isTheirs && !read.isEdit ? [{ delivery: other, message: read }] : []
-      })
+  const behind = async (delivery: Delivery, first: IncomingMessage) =>
+    // An edit does not say what comes next.
+    (await messagesBehind(store, channel, delivery)).filter(({ message }) => message.from.userId === first.from.userId)
 
   return {
-    async gather(message, delivery, sent) {
+    /** The whole text, or undefined while more of it may come. */
+    async gather(
+      message: IncomingMessage,
+      delivery: Delivery,
+      sent: Delivery | undefined,
+    ): Promise<Gathered | undefined> {
       if (!isText(message) || !mayGoOn([message])) return alone(message)
       const others = await behind(delivery, message)
       // A daemon died after sending it: its fragments are fixed.
@@ -140,3 +136,12 @@ export const settledWith = (key: string, others: readonly Delivery[], nowMs: num
           await tx.deliveries.rewrite(other.seq, { ...other.payload, raw: undefined })
       },
   )
+
+/** The messages behind this delivery in its lane, without edits. */
+export async function messagesBehind(store: Store, channel: Channel, { lane, seq }: Delivery) {
+  const later = (await store.deliveries.pending(lane)).filter((one) => one.seq > seq)
+  return later.flatMap((delivery) => {
+    const message = channel.read(admittedOf(delivery).raw)
+    return message?.kind === "message" && !message.isEdit ? [{ delivery, message }] : []
+  })
+}

@@ -77,7 +77,7 @@ export function makeIncoming(deps: IncomingDeps) {
     const by = { userId: press.from.userId!, name: press.from.name }
     const words = handler
       ? await handler.press(rest.join(":"), by, { ...press.place, messageId: press.messageId })
-      : { text: "This button is from another time.", isAlert: true }
+      : { text: "This button is outdated.", isAlert: true }
     await say(words.text, words.isAlert)
     return { kind: "done", outcome: handler ? `pressed ${beginning}` : "an unknown button" }
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { admittedOf, type Channel, type IncomingMessage } from "../../domain/channel.ts"
+import type { Channel, IncomingMessage } from "../../domain/channel.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
 import { newMessageId } from "../../domain/ids.ts"
@@ -13,7 +13,7 @@ import type { Topic } from "../../domain/topic.ts"
 import type { Clock } from "../../lib/clock.ts"
 import type { Answers } from "./answers.ts"
 import { type Attachments, type Brought, filesIn, folderOf } from "./attachments.ts"
-import { digestOf, type Gathered, partOf, settledWith } from "./fragments.ts"
+import { digestOf, type Gathered, messagesBehind, partOf, settledWith } from "./fragments.ts"
 import type { Handled, Write } from "./handling.ts"
 import { quoted } from "./quoting.ts"
 import type { Known } from "./who.ts"
@@ -32,15 +32,6 @@ export interface ToSessionDeps {
 
 /** The recipient: the session of a topic, or a team's current one. */
 export type Recipient = { topic: Topic; team?: undefined } | { team: Team; topic?: undefined }
-
-export interface ToSession {
-  /** Delivers text, voice and files from a session's topic, or from a team's group, to the agent. */
-  bring(gathered: Gathered, to: Recipient, by: Known, delivery: Delivery, signal: AbortSignal): Promise<Handled>
-  /** The delivery that was sent for this message before, if any. */
-  sent(message: IncomingMessage, to: Recipient): Promise<Delivery | undefined>
-  /** Sends a text to the agent under the id of the message that it is from. */
-  say(request: SayRequest): Promise<Handled>
-}
 
 export interface SayRequest {
   message: IncomingMessage
@@ -61,33 +52,22 @@ const LOOK_MS = 50
 /** Older messages are not edited. */
 const LAST_WRITTEN = 50
 
-export function makeToSession({
-  store,
-  clock,
-  channel,
-  messages,
-  live,
-  attachments,
-  answer,
-  host,
-}: ToSessionDeps): ToSession {
+export type ToSession = ReturnType<typeof makeToSession>
+
+/** Delivers what people write, say or send in a session's topic, or in a team's group, to the agent. */
+export function makeToSession(deps: ToSessionDeps) {
+  const { store, clock, channel, messages, live, attachments, answer, host } = deps
   const keyOf = ({ place, messageId }: IncomingMessage) => `${channel.id}:${place.chatId}:${messageId}`
 
-  const sent: ToSession["sent"] = async (message, recipient) => {
+  /** The delivery that was sent for this message before, if any. */
+  const sent = async (message: IncomingMessage, recipient: Recipient): Promise<Delivery | undefined> => {
     const to = addressFor(recipient)
     return to && messages.byId(newMessageId(targetOf(to), keyOf(message)))
   }
 
-  const say: ToSession["say"] = async ({
-    message,
-    to: recipient,
-    by,
-    text,
-    isCommand,
-    priority,
-    parts,
-    writes = [],
-  }) => {
+  /** Sends a text to the agent under the id of the message that it is from. */
+  const say = async ({ message, to: recipient, by, text, writes = [], ...options }: SayRequest): Promise<Handled> => {
+    const { isCommand, priority, parts } = options
     const to = addressFor(recipient)
     if (!to) return done("forgotten", answer(message, FORGOTTEN), ...writes)
     const { chatId, threadId } = message.place
@@ -186,12 +166,8 @@ export function makeToSession({
   const together = async (message: IncomingMessage, delivery: Delivery) => {
     if (message.albumId === null) return { messages: [message], rest: [] }
     if (clock.nowMs() - delivery.createdAtMs < ALBUM_MS) return undefined
-    const behind = (await store.deliveries.pending(delivery.lane)).filter(({ seq }) => seq > delivery.seq)
-    const rest = behind.flatMap((other) => {
-      const read = channel.read(admittedOf(other).raw)
-      const isPart = read?.kind === "message" && !read.isEdit && read.albumId === message.albumId
-      return isPart ? [{ delivery: other, message: read }] : []
-    })
+    const behind = await messagesBehind(store, channel, delivery)
+    const rest = behind.filter((one) => one.message.albumId === message.albumId)
     return { messages: [message, ...rest.map((one) => one.message)], rest }
   }
 
@@ -230,7 +206,13 @@ export function makeToSession({
   return {
     say,
     sent,
-    async bring({ message, parts, rest }, to, by, delivery, signal) {
+    async bring(
+      { message, parts, rest }: Gathered,
+      to: Recipient,
+      by: Known,
+      delivery: Delivery,
+      signal: AbortSignal,
+    ): Promise<Handled> {
       if (message.isEdit) return edited(message, to)
       if (message.otherKind !== null) return done(message.otherKind, answer(message, cannot(message.otherKind)))
       if (message.files.some(({ kind }) => kind === "voice"))
@@ -276,7 +258,7 @@ const withoutLabel = (text: string) => text.replace(/^▸ [^\n]*\n/, "")
 
 const done = (outcome: string, ...writes: Write[]): Handled => ({ kind: "done", outcome, writes })
 const cannot = (kind: string) =>
-  `A ${kind.replaceAll("_", " ")} cannot be handed on; text, pictures, files and voice can.`
+  `A ${kind.replaceAll("_", " ")} cannot be forwarded to the agent; text, pictures, files and voice messages can.`
 const nobodyThere = (team: string) =>
   `No session of ${team} is running. Your messages stay queued until one is: start one with /new ${team}.`
 const FORGOTTEN = "This topic's session was forgotten. /new starts another."

@@ -133,6 +133,6 @@ const STRANGER =
   "I only talk to people I know. Whoever runs me can let you in: `throughline telegram pair` shows a code to send me."
 const ANOTHERS = "This is another team's, and you may write to yours only."
 const ANONYMOUS = "I cannot tell who is writing. Please write as yourself, not as an anonymous admin or a channel."
-const WELCOME = "You are paired: write in a session's topic, and /help says what else there is. Welcome"
+const WELCOME = "You are paired: write in a session's topic; /help lists the commands. Welcome"
 const WRONG = "That code is not valid, or its ten minutes are over. `throughline telegram pair` shows a new one."
 const TOO_OFTEN = "Too many codes were wrong. Try again in an hour."

@@ -1,27 +1,10 @@
-/** Calls with separate rate limits. */
 import type { ChannelCan } from "../../domain/channel.ts"
 import type { Budget } from "../../domain/channel-store.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { MINUTE_MS } from "../../lib/time.ts"
+/** Calls with separate rate limits. */
 export type CallKind = "send" | "edit" | "react" | "topic"
-
-/** The rate limits of one chat. Stored, so that a restart sends no burst. */
-export interface ChatBudget {
-  /** The earliest time of a call that leaves `keep` calls for more urgent ones. */
-  readyAtMs(kind: CallKind, keep: number): number
-  /** Calls left in this minute. */
-  left(kind: CallKind, keep: number): number
-  /** Before the call, in the transaction that begins it. */
-  spend(tx: Store, kind: CallKind): Promise<void>
-  /** The answer has arrived: the messenger has counted the call by now. */
-  arrived(kind: CallKind): void
-  /** In the transaction that settles the call. */
-  save(tx: Store, kind: CallKind): Promise<void>
-  /** The messenger asked to wait: with this kind; after a send or an edit, with every kind. */
-  block(kind: CallKind, untilMs: number): Promise<void>
-  readonly blockedUntilMs: number
-}
 
 export interface BudgetDeps {
   store: Store
@@ -35,7 +18,10 @@ export interface BudgetDeps {
 const MARGIN_MS = 300
 const KINDS: readonly CallKind[] = ["send", "edit", "react", "topic"]
 
-export async function openBudget(deps: BudgetDeps, chatId: string): Promise<ChatBudget> {
+export type ChatBudget = Awaited<ReturnType<typeof openBudget>>
+
+/** The rate limits of one chat. Stored, so that a restart sends no burst. */
+export async function openBudget(deps: BudgetDeps, chatId: string) {
   const { store, clock, can } = deps
   const key = (kind: CallKind) => `${kind}:${deps.botId}:${chatId}`
   const found = await Promise.all(KINDS.map(async (kind) => [kind, await store.budgets.get(key(kind))] as const))
@@ -57,7 +43,8 @@ export async function openBudget(deps: BudgetDeps, chatId: string): Promise<Chat
   const put = (tx: Store, kind: CallKind) => tx.budgets.put(key(kind), budgets[kind])
 
   return {
-    readyAtMs(kind, keep) {
+    /** The earliest time of a call that leaves `keep` calls for more urgent ones. */
+    readyAtMs(kind: CallKind, keep: number): number {
       const sent = recent(kind)
       const allowed = Math.max(1, most[kind] - keep)
       const isFull = sent.length >= allowed
@@ -68,22 +55,27 @@ export async function openBudget(deps: BudgetDeps, chatId: string): Promise<Chat
         kind === "send" && sent.length > 0 ? sent.at(-1)! + can.sendGapMs : 0,
       )
     },
-    left: (kind, keep) => Math.max(0, most[kind] - keep - recent(kind).length),
-    async spend(tx, kind) {
+    /** Calls left in this minute. */
+    left: (kind: CallKind, keep: number) => Math.max(0, most[kind] - keep - recent(kind).length),
+    /** Before the call, in the transaction that begins it. */
+    async spend(tx: Store, kind: CallKind): Promise<void> {
       budgets[kind].sentAtMs = [...recent(kind), clock.nowMs()]
       await put(tx, kind)
     },
-    arrived(kind) {
+    /** The answer has arrived: the messenger has counted the call by now. */
+    arrived(kind: CallKind): void {
       budgets[kind].sentAtMs = [...budgets[kind].sentAtMs.slice(0, -1), clock.nowMs()]
     },
+    /** In the transaction that settles the call. */
     save: put,
-    async block(kind, untilMs) {
+    /** The messenger asked to wait: with this kind; after a send or an edit, with every kind. */
+    async block(kind: CallKind, untilMs: number): Promise<void> {
       // Topics and reactions have flood limits of their own, which must not keep an approval request from being sent.
       const of = kind === "topic" || kind === "react" ? kind : "send"
       budgets[of].blockedUntilMs = Math.max(budgets[of].blockedUntilMs, untilMs)
       await put(store, of)
     },
-    get blockedUntilMs() {
+    get blockedUntilMs(): number {
       return budgets.send.blockedUntilMs
     },
   }

@@ -253,7 +253,7 @@ export const NO_SIGNAL: ChannelTrouble = { kind: "unchanged" }
 
 /** After so many missing topics, creating another one would not help. */
 const MOST_GONE = 2
-const NOTHING_LEFT = "nothing is left to say"
+const NOTHING_LEFT = "nothing is left to send"
 const EMPTY: RenderedPart = { body: { text: "", marks: [] }, isSilent: true }
 
 const replyOf = ({ outgoing, progress }: Job) => {

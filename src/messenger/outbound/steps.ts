@@ -64,7 +64,7 @@ export function makeSteps(deps: StepDeps) {
       )
     job.progress = { ...job.progress, with: others }
     if (!shown) {
-      await queue.settle(job, "done", "nothing is left to say", grown)
+      await queue.settle(job, "done", "nothing is left to send", grown)
       return NO_SIGNAL
     }
     if (!(await queue.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
@@ -97,7 +97,7 @@ export function makeSteps(deps: StepDeps) {
     const approval = await store.approvalRequests.get(permissionId, channel.id, at.place.chatId)
     const [part] = (approval && (await rendering.parts(job.outgoing))) ?? []
     if (!approval || !part) {
-      await queue.settle(job, "done", approval ? "nothing is left to say" : "it was never shown")
+      await queue.settle(job, "done", approval ? "nothing is left to send" : "it was never shown")
       return NO_SIGNAL
     }
     return edit(job, at, approval, part)

@@ -22,7 +22,7 @@ const ERRORS: Record<string, [string, string]> = {
   overloaded: ["❌ The model is overloaded", "The turn broke off. Send “continue” to try again."],
   server_error: ["❌ The model's server failed", "The turn broke off. Send “continue” to try again."],
   authentication_failed: ["❌ Logged out", "Log the agent in again on the computer."],
-  billing_error: ["❌ The account cannot pay", "The agent must be looked after at the desk."],
+  billing_error: ["❌ The account cannot pay", "Check the agent at the computer."],
   invalid_request: ["❌ The model refused the request", "The turn broke off."],
   max_output_tokens: ["❌ The answer became too long", "The turn was cut off. Send “continue” to go on."],
 }
