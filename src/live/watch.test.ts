@@ -167,7 +167,7 @@ describe("restarts", () => {
   test("a kill and a new session are one notice, in the journal too, with what was being done and what waits", async () => {
     await begins("A", 7)
     const session = (await store.sessions.byNative("claude-code", "A"))!
-    const state = { currentTask: "mend the DNS", currentTaskId: null, lastCompletedStep: 2, pendingMessages: [] }
+    const state = { currentTask: "fix the DNS", currentTaskId: null, lastCompletedStep: 2, pendingMessages: [] }
     await store.taskStates.put({ projectId: session.projectId!, nativeSessionId: "A", ...state, updatedAtMs: nowMs })
     const payload = { team: "api", text: "t", priority: "normal", sender: { kind: "owner", name: "o" } }
     const waiting = { key: "m-0000000000000001", lane: "team:api", channel: "agent", repeatable: false, payload }
@@ -189,12 +189,12 @@ describe("restarts", () => {
       old_session_id: "A",
       new_session_id: "B",
       cause: "killed",
-      working_on: "mend the DNS",
+      working_on: "fix the DNS",
       last_completed_step: 2,
       pending_messages: ["m-0000000000000001"],
     })
     const went = await store.sessions.byNative("claude-code", "B")
-    const restart = { team: "api", cause: "killed", working_on: "mend the DNS", sessionId: went!.id }
+    const restart = { team: "api", cause: "killed", working_on: "fix the DNS", sessionId: went!.id }
     const [first, ...others] = await updates.restarts({ sinceMs: 0, limit: 9 })
     expect(first).toMatchObject(restart)
     expect(others).toEqual([])

@@ -54,7 +54,7 @@ async function deliver(pid: number, pane: PaneAddress | null) {
   const clock = { nowMs: () => Date.now() }
   const created = { id: newSessionId(), platform: "claude-code", nativeId: "s1", projectId: null, title: "t" }
   const { session } = await store.sessions.create({ ...created, tags: [], key: null, createdAtMs: 1 })
-  const payload = { team: "api", text: "mend the DNS", priority: "normal", sender: { kind: "owner", name: "o" } }
+  const payload = { team: "api", text: "fix the DNS", priority: "normal", sender: { kind: "owner", name: "o" } }
   const message = {
     key: ID,
     lane: laneOf({ team: "api" }, "normal"),
@@ -98,6 +98,6 @@ test("what the platform refuses fails with its words", async () => {
 test("what the platform refuses is typed where there is a pane, and that way is written down", async () => {
   const box = await agents.start({ name: "box" })
   expect(await deliver(box.pid, box.pane)).toEqual({ kind: "unconfirmed" })
-  expect(box.prompts()).toEqual(["mend the DNS"])
+  expect(box.prompts()).toEqual(["fix the DNS"])
   expect(await store.deliveries.byKey(ID)).toMatchObject({ state: "queued", route: "pane" })
 })

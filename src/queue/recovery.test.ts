@@ -22,7 +22,7 @@ import { makeRecovery } from "./recovery.ts"
 
 const NOW = 1_800_000_000_000
 const KEY = "m-00000000000000aa"
-const TEXT = "mend the DNS"
+const TEXT = "fix the DNS"
 const RULE = "─".repeat(40)
 const claude = (draft: string): DrawnScreen => ({
   lines: [RULE, `❯ ${draft}`, RULE, "  ? for shortcuts"],

@@ -62,13 +62,13 @@ const agent = (id?: string, folder = project): Caller => ({
 
 describe("the state of a task", () => {
   test("is what was saved, and what is not given stays", async () => {
-    await tasks.save(agent("a"), { currentTask: "mend the DNS", currentTaskId: "m-1", pendingMessages: ["m-2"] })
+    await tasks.save(agent("a"), { currentTask: "fix the DNS", currentTaskId: "m-1", pendingMessages: ["m-2"] })
     await tasks.save(agent("a"), { lastCompletedStep: "2" })
     await tasks.save(agent("a"), { pendingMessages: [], currentTaskId: null })
     expect(await tasks.load(agent("a"))).toEqual({
       isOwn: true,
       state: expect.objectContaining({
-        currentTask: "mend the DNS",
+        currentTask: "fix the DNS",
         currentTaskId: null,
         lastCompletedStep: "2",
         pendingMessages: [],
@@ -91,22 +91,22 @@ describe("the state of a task", () => {
   })
 
   test("moves to the session that continues it, and is gone when that one clears it", async () => {
-    await tasks.save(agent("a"), { currentTask: "mend the DNS", lastCompletedStep: "2" })
+    await tasks.save(agent("a"), { currentTask: "fix the DNS", lastCompletedStep: "2" })
     await tasks.save(agent("b"), { lastCompletedStep: "3" })
-    expect((await tasks.load(agent("b"))).state).toMatchObject({ currentTask: "mend the DNS", lastCompletedStep: "3" })
+    expect((await tasks.load(agent("b"))).state).toMatchObject({ currentTask: "fix the DNS", lastCompletedStep: "3" })
     await tasks.clear(agent("b"))
     expect((await tasks.load(agent("c"))).state).toBeUndefined()
   })
 
   test("of a session that began another task is not mixed with it", async () => {
-    await tasks.save(agent("a"), { currentTask: "mend the DNS", lastCompletedStep: "2" })
+    await tasks.save(agent("a"), { currentTask: "fix the DNS", lastCompletedStep: "2" })
     await tasks.save(agent("b"), { currentTask: "paint the crane" })
     expect((await tasks.load(agent("b"))).state).toMatchObject({ lastCompletedStep: null })
-    expect((await tasks.load(agent("a"))).state).toMatchObject({ currentTask: "mend the DNS" })
+    expect((await tasks.load(agent("a"))).state).toMatchObject({ currentTask: "fix the DNS" })
   })
 
   test("is cleared by a session that starts fresh, though it is another's", async () => {
-    await tasks.save(agent("a"), { currentTask: "mend the DNS" })
+    await tasks.save(agent("a"), { currentTask: "fix the DNS" })
     expect(await tasks.clear(agent("b"))).toMatchObject({ isOwn: false, state: { nativeSessionId: "a" } })
     expect(await tasks.clear(agent("b"))).toEqual({ isOwn: false, state: undefined })
   })

@@ -81,7 +81,7 @@ const task = (more: Partial<TaskState> = {}) =>
   store.taskStates.put({
     projectId: project.id,
     nativeSessionId: "old",
-    currentTask: "mend the DNS",
+    currentTask: "fix the DNS",
     currentTaskId: "m-0000000000000001",
     lastCompletedStep: "2",
     pendingMessages: ["m-0000000000000002"],
@@ -153,9 +153,9 @@ describe("a session that begins", () => {
   test.each(["startup", "clear"])("by %s is told of the task, the step and what was pending", async (start) => {
     await task()
     const text = await startContext(start)
-    for (const part of ["mend the DNS", "m-0000000000000001", "step: 2", "m-0000000000000002"])
+    for (const part of ["fix the DNS", "m-0000000000000001", "step: 2", "m-0000000000000002"])
       expect(text).toContain(part)
-    expect(text).toContain("[Session restarted. Previous session was working on: mend the DNS. Resume or start fresh?]")
+    expect(text).toContain("[Session restarted. Previous session was working on: fix the DNS. Resume or start fresh?]")
   })
 
   test.each(["resume", "compact", "fork"])("by %s has it in its own conversation", async (start) => {
@@ -187,12 +187,12 @@ describe("a session that begins", () => {
     await store.runs.seen({ sessionId: session.id, host: "here", pid: 77, pane: null, start: "startup", atMs: NOW })
     alive = [77]
     expect(await startContext("startup", "new", 5)).toBeUndefined()
-    expect(await startContext("clear", "new", 77), "the same process").toContain("mend the DNS")
+    expect(await startContext("clear", "new", 77), "the same process").toContain("fix the DNS")
     alive = []
-    expect(await startContext("startup", "new", 5), "killed").toContain("mend the DNS")
+    expect(await startContext("startup", "new", 5), "killed").toContain("fix the DNS")
     alive = [77]
     await store.runs.seen({ sessionId: session.id, host: "here", pid: 77, pane: null, end: "clear", atMs: NOW + 1 })
-    expect(await startContext("startup", "new", 5), "ended").toContain("mend the DNS")
+    expect(await startContext("startup", "new", 5), "ended").toContain("fix the DNS")
   })
 })
 

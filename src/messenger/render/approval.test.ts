@@ -6,7 +6,7 @@ import { approvalText, decidedText, wholeInput } from "./approval.ts"
 
 const redact = makeRedactor()
 const asked = (tool: string, input: Record<string, unknown>, more: Partial<Permission> = {}): Permission => ({
-  ...{ id: "q-1", home: "h", asker: "api • mend the DNS", team: null, sessionId: null, tool, title: "", input },
+  ...{ id: "q-1", home: "h", asker: "api • fix the DNS", team: null, sessionId: null, tool, title: "", input },
   ...{ suggestions: [], state: "waiting", always: null, reason: null, answeredBy: null },
   ...{ via: "process", questions: [], answers: {}, takenAtMs: null },
   ...{ askedAtMs: 0, answeredAtMs: null, expiresAtMs: 1 },
@@ -30,7 +30,7 @@ const text = (permission: Permission) => approvalText(permission, { redact }).te
 describe("what an agent asks to be allowed", () => {
   test("says who asks, which tool, and the whole of a short command", () => {
     expect(text(asked("Bash", { command: "rm -rf build", description: "Clean up" }))).toBe(
-      "🔐 May it use Bash?\napi • mend the DNS\n\nClean up\nrm -rf build",
+      "🔐 May it use Bash?\napi • fix the DNS\n\nClean up\nrm -rf build",
     )
     const asker = "Claude Code in shop, sub-agent Explore (nothing of it is on the screen)"
     expect(text(asked("Bash", { command: "ls" }, { asker }))).toContain(`\n${asker}\n`)

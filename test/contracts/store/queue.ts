@@ -305,7 +305,7 @@ export function queueContract(store: () => Store): void {
     const state = {
       projectId,
       nativeSessionId: "a",
-      currentTask: "mend the DNS",
+      currentTask: "fix the DNS",
       currentTaskId: "m-1",
       lastCompletedStep: "2",
       pendingMessages: ["m-2"],
