@@ -37,7 +37,7 @@ export class ExactBm25 {
     }
   }
 
-  /** Best first; of equals the newer one. Each word counts once, however often it is asked for. */
+  /** Best first; of equals the newer one. Each word counts once, however often the query has it. */
   top(words: Iterable<string>, limit: number, accept?: (doc: number) => boolean): { doc: number; score: number }[] {
     const scores = new Float64Array(this.#documents)
     const average = this.#totalLength / this.#documents

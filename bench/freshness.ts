@@ -144,7 +144,7 @@ async function measured(home: TestHome, seed: number): Promise<Run> {
   }
 }
 
-/** The live neighbours: transcripts that grow, databases that are written, a file that is written anew. */
+/** The live neighbours: transcripts that grow, databases that are written, a file that is rewritten. */
 class Agents {
   readonly #homeDir: string
   readonly #random: Random

@@ -14,7 +14,7 @@ import { type Row, report, round, type Summary, summarize } from "./lib.ts"
 
 const SECONDS = Number(process.argv[2] ?? 8)
 const MEGABYTES = Number(process.argv[3] ?? 30)
-/** Alone and read take turns: what the disk does by itself falls on both, and a p99 needs thousands of commits. */
+/** Alone and read take turns: the disk's own noise affects both, and a p99 needs thousands of commits. */
 const ROUNDS = Number(process.argv[4] ?? 6)
 const PAUSE_MS = 10
 const MOST_GROWTH_MS = 1
@@ -85,7 +85,7 @@ function listing(home: TestHome): Map<string, string> {
     const { mode, size, mtimeNs, ino } = lstatSync(path, { bigint: true })
     const isFolder = lstatSync(path).isDirectory()
     const content = isFolder ? "" : createHash("sha256").update(readFileSync(path)).digest("hex")
-    // Where our own home lies in it, the topmost folder may change.
+    // If it contains our data directory, the topmost folder may change.
     if (path !== home.env.HOME)
       found.set(relative(home.env.HOME!, path), `${mode} ${size} ${mtimeNs} ${ino} ${content}`)
     if (isFolder) for (const name of readdirSync(path)) look(join(path, name))
@@ -114,7 +114,7 @@ function archived(home: TestHome): Archived {
 interface Writing {
   commits: Summary & { count: number }
   busy: number
-  /** The most that the log grew to, and how often it was begun anew. */
+  /** The log's largest size, and how often it was restarted. */
   logMb: number
   logResets: number
 }
@@ -256,7 +256,7 @@ class Writer {
   }
 }
 
-/** The log's header counts how often it was begun anew. */
+/** The log's header counts its restarts. */
 function logAgeOf(path: string): number {
   const file = openSync(path, "r")
   try {

@@ -49,7 +49,7 @@ function main(): void {
 
 export interface Planted {
   kind: string
-  /** What must not be seen afterwards, as it stands in `text`. */
+  /** What must be masked afterwards, as in `text`. */
   secret: string
   text: string
 }

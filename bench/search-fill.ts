@@ -1,6 +1,6 @@
 // Puts made messages into a store, as capture does; run by bench/search.ts as a process of its own.
 //   node bench/search-fill.ts '{"place":…,"sessions":…}'               all of them, as fast as it goes
-//   node bench/search-fill.ts '{"place":…,"sessions":…,"perSecond":…}' new ones at that pace, until it is told to stop
+//   node bench/search-fill.ts '{"place":…,"sessions":…,"perSecond":…}' new ones at that pace, until told to stop
 import { pathToFileURL } from "node:url"
 import type { SessionId } from "../src/domain/ids.ts"
 import { newSessionId } from "../src/domain/ids.ts"

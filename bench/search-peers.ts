@@ -65,7 +65,7 @@ export function fts5Peer(options: PeerOptions): { rows: Row[]; p50: number; p99:
   }
 }
 
-/** The longest word of the query, in files that hold what was said: what people do without any index. */
+/** The longest word of the query, in transcript files: the way without an index. */
 export function ripgrepPeer(options: PeerOptions): { rows: Row[]; p50: number } {
   if (!hasRipgrep()) return { rows: [{ what: "ripgrep", value: "not installed" }], p50: Number.NaN }
   const folder = join(options.folder, "texts")

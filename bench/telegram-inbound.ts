@@ -1,4 +1,4 @@
-// Texts from a phone to several topics while the daemon is killed where it hurts, and update numbers that begin anew.
+// Texts from a phone to several topics while the daemon is killed where it hurts, and update ids that restart lower.
 import { torturePhone } from "../test/fixtures/phone-torture.ts"
 import { type Row, report, round } from "./lib.ts"
 

@@ -1,5 +1,5 @@
-// Agents write, take back, move and rewrite their files while the daemon that follows them is killed again and again.
-// What is kept in the end is compared, row for row, with what an undisturbed daemon makes of the same files.
+// Agents write, rewind, move and rewrite their files while the capturing daemon is killed again and again.
+// The final archive is compared, row by row, with that of an undisturbed daemon from the same files.
 //   node bench/torture.ts [kills] [megabytes] [seed]
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -55,14 +55,14 @@ export interface TortureResult {
   torn: string[]
   /** The same words at the same moment more often than they were said. */
   duplicates: string[]
-  /** Superseded turns that an undisturbed daemon could never see: they were written, read and taken back in between. */
+  /** Superseded turns that an undisturbed daemon could never see: they were written, read and rewound in between. */
   between: number
-  /** What is there, but neither in the files nor known as taken back. */
+  /** Stored turns that are neither in the files nor known as rewound. */
   strays: string[]
   /** Sessions whose counts are not those of their turns. */
   miscounted: string[]
   integrity: string[]
-  /** Daemons that gave up by themselves. */
+  /** Daemons that exited on their own. */
   gaveUp: string[]
 }
 
@@ -114,7 +114,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
 async function killing(home: TestHome, agents: Agents, random: Random, options: TortureOptions): Promise<string[]> {
   const gaveUp: string[] = []
   agents.goTo(AT_FIRST)
-  // The first few meet the import of what lies there, undisturbed by anything new.
+  // The first few meet the import of existing files, with nothing new being written.
   const calmKills = Math.ceil(options.kills / 20)
   for (let kill = 0; kill < options.kills; kill++) {
     const daemon = startDaemon(home)
@@ -239,7 +239,7 @@ function copy(from: string, to: string): void {
 
 let takenBack = 0
 
-/** Grows in pieces that end anywhere. Now and then the end is cut off, or all of it written anew, or put in its place. */
+/** Grows in pieces that end anywhere. Now and then the end is cut off, or the file is rewritten or replaced. */
 function lineWriter(from: string, finalPath: string, random: Random, note: Note): Writer {
   const isPacked = from.endsWith(".zst")
   const content = isPacked ? zstdDecompressSync(readFileSync(from)) : readFileSync(from)
@@ -253,7 +253,7 @@ function lineWriter(from: string, finalPath: string, random: Random, note: Note)
   const endPath = moves && !plainPath.includes("archived_sessions") ? archivedFrom(plainPath) : plainPath
   const atOnce = random.chance(0.2)
   let at = 0
-  /** How far it is there again, where it is written anew piece by piece. */
+  /** How much of it is there again, while it is rewritten piece by piece. */
   let restored: number | undefined
   let [hasGhosts, hasGap, isDone] = [false, false, false]
   mkdirSync(dirname(path), { recursive: true })
@@ -315,7 +315,7 @@ function lineWriter(from: string, finalPath: string, random: Random, note: Note)
       at = next
       // A source is known by its path: what was read under the old one and is not in the moved file stays as it was.
       if (atOnce || moves || !random.chance(0.08)) return
-      // What is said and taken back comes after a whole line.
+      // Rewound turns come after a whole line.
       const lineEnd = content.indexOf(10, at) + 1 || content.length
       appendFileSync(path, content.subarray(at, lineEnd))
       at = lineEnd
@@ -381,7 +381,7 @@ function ghostOf(upTo: Buffer, random: Random): string | undefined {
   return JSON.stringify(like)
 }
 
-/** Written anew with each message, in place: a reader may meet half of it. Some messages are removed again. */
+/** Rewritten in place with each message: a reader may meet half of it. Some messages are removed again. */
 function wholeWriter(from: string, path: string, random: Random, note: Note): Writer {
   const content = readFileSync(from, "utf8")
   const { messages, ...rest } = JSON.parse(content) as { messages: { id: string; content: object[] }[] }

@@ -7,11 +7,11 @@ interface InputOptions {
   onExit(): void
 }
 
-/** An input line between two rules, with what was said above it: what a console looks for, and types into. */
+/** An input line between two rules below the conversation: a console looks for it, and types into it. */
 export function makeInput({ screen, onSubmit, onExit }: InputOptions) {
   let waiting = ""
   let draft = ""
-  /** What stands there for it: a long paste is named only. */
+  /** How it is shown: a long paste is only named. */
   let shown = ""
 
   const paste = (text: string) => {
@@ -104,7 +104,7 @@ export function makeInput({ screen, onSubmit, onExit }: InputOptions) {
   }
 }
 
-/** Signs that are drawn wide could take two columns each: then half as many stand in a line. */
+/** Signs that are drawn wide could take two columns each: then a line holds half as many. */
 function wrapped(text: string, columns: number): string[] {
   return text.split("\n").flatMap((line) => {
     const signs = [...line]

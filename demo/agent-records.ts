@@ -11,7 +11,7 @@ export const MODEL = "demo"
 export interface Records {
   transcript: string
   isNew(): boolean
-  /** What was asked, without the line that says by whom. */
+  /** The question, without the line that names the sender. */
   title(prompt: string): void
   keep(type: "user" | "assistant", uuid: string, message: object): void
   /** Takes over what another session holds. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { speakLines } from "./agent-lines.ts"
 import { sitInTerminal } from "./agent-terminal.ts"
 
-/** Stands in for an agent in the demo: gives prepared answers, and runs no command, whatever it asks for. */
+/** Mock agent of the demo: gives prepared answers, and runs no command, whatever it requests. */
 const after = (name: string) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : undefined)
 const resumed = after("--resume")
 const forkOf = process.argv.includes("--fork-session") ? resumed : undefined

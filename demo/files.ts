@@ -1,7 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 
-/** Writes agents' files as they would lie there: with the time of what was said last in them. */
+/** Writes agents' files as the agents would: with the modification time of the last message. */
 export interface Files {
   userDir: string
   lines(path: string, records: readonly object[], atMs: number): void

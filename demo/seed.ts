@@ -30,7 +30,7 @@ export async function seed(call: Call, place: DemoPlace, nowMs: number): Promise
     last_completed_step: "WRAP stands behind the items; tests pass",
   })
 
-  // After the task was saved, so that it is told what the session was at.
+  // After the task was saved, so that the restart notice has it.
   await tellRestart(place, nowMs)
 
   const ask = (fromTeam: string, team: string, question: string, timeout = ANSWER_MS) =>

@@ -24,7 +24,7 @@ export interface DemoStart {
 
 const CHECKOUT = "checkout timeout"
 
-/** Makes the demo and starts its daemon, or finds the one that runs. One that does not run is made anew: its times are old. */
+/** Creates the demo and starts its daemon, or finds the running one. A stopped one is recreated: its timestamps are old. */
 export async function startDemo(
   place: DemoPlace,
   home: Home,
@@ -74,7 +74,7 @@ async function end(home: Home, env: Env, force?: boolean): Promise<boolean> {
   return wasRunning
 }
 
-/** What was said last can be found too. */
+/** The last messages can be found too. */
 async function indexed({ call }: DaemonCalls): Promise<void> {
   for (const endMs = Date.now() + INDEXED_MS; Date.now() < endMs; await sleep(POLL_MS)) {
     const { search } = await client(call, { surface: "cli" })("status", {})

@@ -188,7 +188,7 @@ function draw(name: string, at = thread()): void {
   for (const theme of ["light", "dark"] as const) {
     const page = pageOf(telegram, group, at, { viewer: ada, theme, heightPx: SCREEN.height })
     const path = join(files, `${name}.html`)
-    // Whose machine drew it is nobody's business.
+    // The machine that drew it is not named.
     const named = page.replaceAll(`${hostname().split(".")[0]} •`, "laptop •")
     writeFileSync(path, named.replace(/(class="icon"[^>]*>)[^<]*/, "$1L"))
     const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=2"]

@@ -22,7 +22,7 @@ const throughline = (...args: string[]) =>
     stdio: ["ignore", "pipe", "ignore"],
   })
 
-/** Runs in the page: where the pictures were taken is nobody's matter. */
+/** Runs in the page: the machine that took the pictures is not named. */
 const rename = `(names) => {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (texts.nextNode()) for (const [from, to] of names) texts.currentNode.data = texts.currentNode.data.replaceAll(from, to)

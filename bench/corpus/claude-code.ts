@@ -98,7 +98,7 @@ function writeTranscript(log: LineFile, spec: SessionSpec, { sessionId, isNew, a
     else if (kind === "reply") assistant(step, { type: "text", text })
     else if (kind === "call") assistant(step, { type: "tool_use", id: callId, name: step.tool, input: inputOf(step) })
     else if (kind === "result") {
-      // The client's own form of the answer lies beside the model's, and repeats some of it.
+      // The client's own form of the answer is stored beside the model's, and repeats some of it.
       const toolUseResult = { stdout: text.slice(0, 400), stderr: "", interrupted: false }
       user(step, [{ tool_use_id: callId, type: "tool_result", content: text }], { toolUseResult })
     } else compacted(log, common(step), () => user(step, text, { isCompactSummary: true }))

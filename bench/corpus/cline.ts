@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { type CorpusPlatform, conversation, iso, put, type Step } from "./session.ts"
 
-/** The SDK's store: one file of messages for each session, written anew at every save. */
+/** The SDK's store: one file of messages for each session, rewritten at every save. */
 export const cline: CorpusPlatform = {
   id: "cline",
   share: 5,

@@ -85,7 +85,7 @@ function changeOf(scenario: Scenario, random: Random): MadeExchange {
   }
 }
 
-/** Sometimes the first attempt breaks something, and the next exchange mends it. */
+/** Sometimes the first attempt breaks something, and the next exchange fixes it. */
 function withFix(change: MadeExchange, { symbol, files }: Scenario, random: Random): MadeExchange[] {
   if (!random.chance(0.25)) return [change]
   const error = `TypeError: ${symbol} is not a function\n    at ${files[0]}:${10 + random.below(200)}:7\n    at run (test/runner.ts:88:3)`

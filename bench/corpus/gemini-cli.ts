@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { type CorpusPlatform, conversation, iso, LineFile, put, type Step } from "./session.ts"
 
-/** A log of operations: messages grow by coming again, and some are taken back. */
+/** A log of operations: messages grow by being repeated, and some are rewound. */
 export const geminiCli: CorpusPlatform = {
   id: "gemini-cli",
   share: 8,

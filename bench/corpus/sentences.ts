@@ -1,5 +1,5 @@
 /**
- * Sentences as they stand in sessions of coding agents, with places for what each is about:
+ * Sentences as in sessions of coding agents, with placeholders for their subject:
  * N noun, NS plural, V verb, VG -ing, VD -ed, VS -s, A adjective, R adverb, I identifier, F file, T term of the topic,
  * M module of the project, X rare word, D number, P person, E error.
  */

@@ -49,7 +49,7 @@ function parseNode(reader: Reader, flags: Flags): Node | undefined {
   if (char === "\\") return parseEscape(reader)
   if (char === "^" || char === "$") return { type: "assert", source: char }
   if (char === ".") return flags.dotAll ? chars([[0, 0xffff]]) : chars([[10, 10]], true)
-  // A literal is meant as it is written: providers give out their prefixes in one case only.
+  // Literals are case-sensitive: providers issue their prefixes in one case only.
   return chars([same(char.charCodeAt(0))])
 }
 
@@ -173,7 +173,7 @@ function quantified(reader: Reader, node: Node): Node {
   return { type: "repeat", node, min, source }
 }
 
-/** The alternatives of the outermost level, each as it is written. */
+/** The alternatives of the outermost level, verbatim. */
 export function alternativesOf(source: string): string[] {
   const found: string[] = [""]
   for (let depth = 0, inClass = false, at = 0; at < source.length; at++) {

@@ -35,7 +35,7 @@ const shell = (line: string, env: Record<string, string> = {}, program = "/bin/s
   })
 
 const ADD = "teams add evil --project . --skip-permissions"
-/** Some of what only the owner may do, as it is typed; src/operations/access.test.ts has every operation. */
+/** Some of the owner's commands, as typed; src/operations/access.test.ts has every operation. */
 const OWNERS = [
   ADD,
   "up web",

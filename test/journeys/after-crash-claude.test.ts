@@ -46,6 +46,6 @@ test("the real Claude Code's first session after a kill gets the project's state
     } as object)
   }
   expect(isTold()).toBe(true)
-  // In print mode nobody sits there whom it could ask.
+  // In print mode there is nobody to ask.
   expect(wordsOf(model.requests.map(({ body }) => body))).not.toMatch(/Session restarted|Say this to the owner/)
 }, 300_000)

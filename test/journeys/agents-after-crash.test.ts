@@ -79,7 +79,7 @@ describe.each(AGENTS)("after a kill of everything, the real $platform", ({ platf
     const { code, nativeSession, stderr } = await say("Which day is it?")
     expect(code, stderr).toBe(0)
     const asked = ["Which day is it?"]
-    // On a busy machine the daemon comes later than the only prompt of such a run; then a later one of the session is told.
+    // On a busy machine the daemon comes later than the only prompt of such a run; then a later prompt of the session gets it.
     for (const more of ["And which week?", "And which month?", "And which year?"]) {
       if (isTold()) break
       await home.run("start")

@@ -30,7 +30,7 @@ const call = async <T>(name: string, input: object) => {
   return (await ask(codex.home, { path: `/api/${name}`, body: JSON.stringify(input), socket: true, headers })).json<T>()
 }
 const restarts = async () => (await call<{ restarts: { team: string }[] }>("teams.restarts", {})).restarts
-/** Who is the team's is shown by whom its mail reaches. */
+/** The session that gets the team's mail is the team's. */
 const getsMail = async (nativeId: string, words: string) => {
   await call("send_message", { target: TEAM, message: words })
   await expect.poll(() => codex.prompts(nativeId).join("\n"), SOON).toContain(words)

@@ -71,7 +71,7 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
       .join("\n")
   let nth = 0
 
-  /** The model uses the tools one after another; returns when the first of them is asked for. */
+  /** The model uses the tools one after another; returns when the first of them needs approval. */
   async function asked(...uses: [string, Record<string, unknown>][]) {
     // A test that failed may have left a dialog.
     if ((await terminal.live())?.status !== "idle") terminal.key("Escape")

@@ -96,7 +96,7 @@ test("answered at the terminal while the daemon is down, the request is settled,
   await expect.poll(() => existsSync(file("five")), SOON).toBe(true)
   await isClosed()
   await codex.home.run("start")
-  // Somebody looks, so that it is asked for.
+  // Somebody looks at the page, so that requests are shown there.
   await expect.poll(() => list(), SOON).toEqual([])
   expect(await recent(permission.id)).toMatchObject({ state: "stale", reason: "answered at the terminal" })
   const next = await asked("six")

@@ -44,7 +44,7 @@ describe.each(CLAUDES)("Claude Code $version", ({ name }) => {
     await home.dispose()
   })
 
-  /** One run, and the session as it is afterwards. */
+  /** One run, and the resulting session. */
   const say = async (prompt: string, more: Pick<ClaudeRun, "resume" | "args"> = {}) => {
     const cwd = join(home.env.HOME!, "lake")
     const answer = await runClaude({ home, which: name, modelUrl: model.url, cwd, prompt, ...more })

@@ -63,7 +63,7 @@ describe("somebody who comes from claude-telegram-mirror", () => {
     ;[shopTopic, yardTopic] = [a.id, b.id]
     expect(a.name).toMatch(new RegExp(`^${hostname().split(".")[0]} • shop • Count the stones`))
     expect(await pocket.topics()).toHaveLength(2)
-    // Telegram's own first colour, if none is asked for.
+    // Telegram's own first colour by default.
     for (const { params } of await pocket.calls("createForumTopic"))
       expect([undefined, 7322096, "7322096"]).toContain(params.icon_color)
   }, 240_000)

@@ -125,7 +125,7 @@ describe("somebody who comes from the Nexus bridge", () => {
   test("a session file that names another session is one restart: update, warning and session_restart", async () => {
     talk.note("The agent writes its session file, dies, and writes another.")
     boots("homelab", "abc-123")
-    // In the bridge's other place: every session overwrites it, so it is nobody's.
+    // In the bridge's other place: every session overwrites it, so it belongs to none.
     boots("homelab", "stranger", join(home.env.HOME!, ".claude-session"))
     await expect
       .poll(async () => (await pull("homelab")).updates.map(({ type }) => type), SOON)

@@ -241,7 +241,7 @@ function isShown(kind: Shown["kind"], shown: string, text: string, at: number): 
   return ink(shown) === ink(kind === "tool" ? `command: ${text}` : text)
 }
 
-/** Runs in the page: what stands in it now, by what it is. */
+/** Runs in the page: its current content, by kind. */
 const SHOWN = `[
   ["prompt", ".turn-prompt .said"], ["reply", ".turn-reply .markdown"], ["thinking", ".turn-reasoning .markdown"],
   ["tool", ".turn-tool_call pre:not(.result)"], ["result", ".turn-tool_call pre.result"],

@@ -355,7 +355,7 @@ describe("teams", () => {
     })
     const { entries } = await d.home.json<{ entries: { who: string; what: string }[] }>("audit")
     expect(entries[0]).toMatchObject({ who: "the owner", what: "permission.allowed" })
-    // It went on with it.
+    // It continued the session.
     await at("/search?q=CheckoutSwept", ({ page }) =>
       until(async () => {
         await page.reload()

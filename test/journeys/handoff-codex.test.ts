@@ -59,5 +59,5 @@ describe("a session that is handed off to Codex while its shared daemon runs", (
   })
 })
 
-/** What Codex fills in by itself where it is absent. */
+/** Codex's own defaults for absent fields. */
 const ITS_OWN = new Set("base_instructions git history_mode runtime_workspace_roots context_window".split(" "))

@@ -13,7 +13,7 @@ interface Kept {
   sessionId: string
 }
 
-/** Agents with hooks whose MCP server is told nothing of their session: neither in its environment nor with its calls. */
+/** Agents with hooks whose MCP server cannot identify their session: neither by its environment nor by its calls. */
 const AGENTS = [
   {
     platform: "gemini-cli",
@@ -80,7 +80,7 @@ describe.each(AGENTS)("the server of $platform", ({ platform, name, begun, promp
     const one = await server()
     const { session } = await one.call<{ session: { id: string } }>("init", startNew("of ONE"))
     await one.call("thought", thought("ONE thinks."))
-    // Another agent's process, of which no hook told.
+    // Another agent's process, unknown to hooks.
     const two = await connect(home, { cwd, name, behindShell: true })
     expect((await two.call<Loaded>("init", init)).message).toContain("Another agent is working in it")
     expect((await two.call<Kept>("thought", thought("TWO thinks."))).sessionId).not.toBe(session.id)

@@ -121,7 +121,7 @@ describe("the screen's content decides", () => {
     expect(agent.log().map(({ kind }) => kind)).not.toContain("dialog-accepted")
     await panes.key(agent.pane, "Escape")
     await idle(agent)
-    // The stash has come back: what was pasted stands in the input line, and is submitted without another paste.
+    // The stash has come back: the pasted text is in the input line, and is submitted without another paste.
     expect(await paster().finish(requestFor(agent, "hello"))).toEqual({ kind: "submitted", text: "hello" })
     await agent.until(() => agent.prompts().includes("hello"))
     expect(agent.prompts()).toEqual(["DIALOG rm -rf y", "hello"])

@@ -128,7 +128,7 @@ describe("the picker", () => {
     terminal.run("throughline search")
     await terminal.shows("esc quit")
     await terminal.shows("claude-code")
-    // A wide letter stands in two columns, and in one place of the text.
+    // A wide letter takes two columns, and one position of the text.
     const column = (line: string) => {
       const before = line.slice(0, line.indexOf("claude-code"))
       return before.length + (before.match(/[\u3000-\u9fff\uff00-\uff60]/g)?.length ?? 0)

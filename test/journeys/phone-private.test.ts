@@ -18,7 +18,7 @@ describe("somebody has their sessions in the private chat with the bot", () => {
       "private",
     )
     q = await makeQueueHome(["shop"], { THROUGHLINE_TELEGRAM_API_ROOT: pocket.apiRoot })
-    // So that the session can go on with an agent that is no real one.
+    // So that a mock agent can continue the session.
     const teams = { shop: { project: q.dirOf("shop"), program: q.agents.program } }
     writeFileSync(join(q.home.dir, "config.json"), JSON.stringify({ teams }))
   }, 240_000)

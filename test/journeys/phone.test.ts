@@ -31,7 +31,7 @@ describe("somebody sets it up and leaves the desk", () => {
     await q.home.kill()
     await q.home.run("start")
   }
-  /** The agent is told from the phone to do something that it has to ask for; its approval request. */
+  /** From the phone, the agent is asked for something that needs approval; returns the request. */
   const asked = async (command: string) => {
     await isIdle()
     await pocket.write(`Please\nDIALOG ${command}`, { thread })
@@ -134,7 +134,7 @@ describe("somebody sets it up and leaves the desk", () => {
       const times = (words: string) => said.filter((text) => text.includes(words) && !text.includes("↻")).length
       return [times("Done: one"), times("Done: two"), times("said while it died"), times("Bash: deploy")]
     }
-    // What the tool did is told a moment after the agent is idle again.
+    // The tool call is reported a moment after the agent is idle again.
     await expect.poll(counts, SOON).toEqual([1, 1, 1, 1])
     expect(
       agent

@@ -38,7 +38,7 @@ describe.each(CLAUDES)("Claude Code $version, killed in the middle of a task", (
     spawn(
       agents.claude(name),
       ["-p", prompt, "--output-format", "json", "--allowedTools", "Read,mcp__throughline__*", ...args],
-      // As an editor starts it, with a person there: what was going on is told to nobody else.
+      // As an editor starts it, with a person there: the unfinished task is reported to nobody else.
       {
         cwd,
         env: { ...claudeEnv(home, model.url, cwd), CLAUDE_CODE_ENTRYPOINT: "claude-vscode" },

@@ -56,7 +56,7 @@ afterAll(async () => {
   await telegram?.close()
 })
 
-/** A few secrets in one text, as long as a message of Telegram may be at the most. */
+/** A few secrets in one text, at most as long as a Telegram message. */
 function texts(): string[] {
   const all: string[] = []
   for (const { text } of planted) {
@@ -95,7 +95,7 @@ const sentToTelegram = () =>
   ])
 const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
 
-/** The kinds of which a secret is in there, whole or as JSON writes it. */
+/** The kinds of secrets in it, whole or escaped as in JSON. */
 const leftIn = (bytes: Buffer) =>
   planted
     .filter(({ secret }) => bytes.includes(secret) || bytes.includes(JSON.stringify(secret).slice(1, -1)))
@@ -103,7 +103,7 @@ const leftIn = (bytes: Buffer) =>
 
 const PLACES = ["throughline.db", "index.db", "vectors.db", "logs", "spool", "handoffs"]
 
-/** Where in the data directory and in our files in projects a secret is left, and of which kinds. */
+/** The kinds of secrets left in the data directory and in our files in projects, by place. */
 function leftByPlace(): Record<string, string[]> {
   const { dir } = q.home
   const isIn = (place: string) => (path: string) => path.slice(dir.length + 1).startsWith(place)
@@ -245,7 +245,7 @@ test("no planted secret of any kind is left anywhere, and none reaches Telegram,
   }
   await quiet()
 
-  // Notices: the team's next session is told as many as fit, and its agent asks for the others.
+  // Notices: the team's next session gets as many as fit, and its agent pulls the others.
   for (const text of texts()) await q.call("teams_notify", { toTeam: "desk", message: text })
   const reader = await q.start("desk")
   await q.sessionOf(reader)

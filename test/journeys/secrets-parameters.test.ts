@@ -131,7 +131,7 @@ function plausible(name: string, { type, enum: choices, anyOf }: Schema): unknow
   return name === "project" ? q.dirOf("web") : `words ${randomUUID()}`
 }
 
-/** Delivered, read and indexed, but for what waits for somebody who is not there. */
+/** Delivered, read and indexed, except messages without a recipient. */
 const isQuiet = async () => {
   const { search } = await q.call<{ search: { behind?: number } }>("status", {})
   return search.behind === 0 && open().length === 0

@@ -31,7 +31,7 @@ const bytesOf = (dir: string) =>
       .map((entry) => readFileSync(join(entry.parentPath, entry.name))),
   )
 
-/** The kinds of which a file holds a secret, whole or as JSON writes it. */
+/** The kinds of secrets in a file, whole or escaped as in JSON. */
 const leftIn = (bytes: Buffer) =>
   planted.filter(({ secret }) => bytes.includes(secret) || bytes.includes(JSON.stringify(secret).slice(1, -1)))
 

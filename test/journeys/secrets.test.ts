@@ -6,7 +6,7 @@ import { type AskingHome, fakeProgram, makeAskingHome } from "../fixtures/asking
 const TOKEN = `123456:${"aB1_".repeat(9)}`
 let b: AskingHome
 beforeAll(async () => {
-  // Nobody answers there: it is enough that the bot is asked for.
+  // No server answers there: the attempt is enough.
   const env = { THROUGHLINE_TELEGRAM_TOKEN: TOKEN, THROUGHLINE_TELEGRAM_API_ROOT: "http://127.0.0.1:9" }
   b = await makeAskingHome({ api: { program: "/nowhere" } }, { env })
   const root = b.home.env.HOME!

@@ -27,7 +27,7 @@ function saidTo({ body }: ModelRequest): string {
   return wordsOf(people.map((one) => one.parts?.map((part) => part.text) ?? one))
 }
 
-/** `<<ASK team words>>` has it call our tool, and say what came of it; braces stand for directives inside. */
+/** `<<ASK team words>>` makes it call our tool, and report the result; braces are for nested directives. */
 const obey = (request: ModelRequest) => {
   const said = saidTo(request)
   const { word, rest } = directivesIn(said).at(-1) ?? { word: "", rest: "" }

@@ -30,7 +30,7 @@ describe("a person has the pair's session open", () => {
       .flatMap(({ kind, text }) => (["prompt", "wake", "context"].includes(kind) && text.includes(words) ? [text] : []))
   const processes = async (team: string) => (await b.status()).processes.filter(({ to }) => to === team)
 
-  /** The pair's session is made by a question, and then somebody goes on with it in a terminal. */
+  /** A question creates the pair's session, and then somebody continues it in a terminal. */
   const opened = async (team: string): Promise<{ sessionId: string; person: FakeAgent }> => {
     const { sessionId } = await asWeb(team, "<<SAY plum>>")
     await b.call("teams_control", { operation: "sleep", team, fromTeam: "web" })
@@ -96,7 +96,7 @@ describe("a person has the pair's session open", () => {
     const answer = await b.until(messageId, ({ status }) => status === "done", 60_000)
     expect(answer).toMatchObject({ answer: "at last", sessionId })
     expect(heard(person, "Slowly.")).toHaveLength(1)
-    // Taken back before it is said, it is never said.
+    // Cancelled before delivery, it is never delivered.
     agents.tmux("a", "send-keys", "-t", person.pane.pane, "-l", "DIALOG rm x")
     agents.tmux("a", "send-keys", "-t", person.pane.pane, "Enter")
     await expect.poll(() => person.registry()?.status, SOON).toBe("waiting")

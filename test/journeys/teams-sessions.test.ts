@@ -189,7 +189,7 @@ describe("a process that is alive and hangs", () => {
   })
 })
 
-/** What the daemon is told, with other settings. */
+/** The daemon's configuration, with other settings. */
 function configWith(settings: object): string {
   const config = JSON.parse(readFileSync(join(b.home.dir, "config.json"), "utf8")) as object
   return JSON.stringify({ ...config, settings })

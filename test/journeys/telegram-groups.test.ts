@@ -50,7 +50,7 @@ const saidIn = (room: Room) =>
   telegram
     .read(room)
     .filter(({ isBot, service }) => isBot && !service)
-    // A label is the session's title, which is what was said first in it.
+    // A label is the session's title, which is its first prompt.
     .map(({ text, file }) => `${text.replace(/^▸ .*\n?/gm, "")}\n${file ? file.bytes.toString() : ""}`)
 const times = (texts: readonly string[], words: string) =>
   texts.reduce((sum, text) => sum + text.split(words).length - 1, 0)
@@ -101,7 +101,7 @@ test("100 messages in three groups, with the daemon killed in the middle: none i
   // Somebody of one group writes in another, as a member who was added there by hand.
   telegram.join(groups.felt, members.homelab)
   members.homelab.write(groups.felt, "written-by-an-intruder")
-  // Of one reply in each group it is not known whether it is there, as of those that the daemon dies over: it comes again, marked.
+  // One reply in each group is unconfirmed, like those that the daemon dies over: it is repeated, marked.
   const isReply = ({ params }: { params: Readonly<Record<string, unknown>> }) => String(params.text).includes("Done: ")
   for (const name of TEAMS)
     telegram.fault({ chatId: groups[name].id, times: 1, trouble: { kind: "drop-after" }, when: isReply })
@@ -115,7 +115,7 @@ test("100 messages in three groups, with the daemon killed in the middle: none i
   await expect.poll(() => prompts().length, LONG).toBeGreaterThanOrEqual(100)
   for (const name of TEAMS) expect(agents[name].prompts().toSorted(), name).toEqual(expected[name].toSorted())
 
-  // What was sent from the terminal is told in the team's group, and what was said to it.
+  // Messages from the terminal and their replies are shown in the team's group.
   const wanted = TEAMS.flatMap((name) =>
     expected[name].filter((words) => words.startsWith("sent")).map((words) => ({ name, words })),
   )
@@ -136,7 +136,7 @@ test("100 messages in three groups, with the daemon killed in the middle: none i
           expect(times(said, `Done: ${words}`), `the reply to ${what}`).toBeGreaterThan(0)
           const shown = JSON.stringify(said.filter((text) => text.includes(words)))
           expect(replies, `the reply to ${what}: ${shown}`).toBeLessThanOrEqual(1)
-          // Beside its reply: where nobody wrote it, once. What stands in a flat group already is not told back there.
+          // Beside its reply: where nobody wrote it, once. Messages of a flat group are not echoed there.
           const most = words.startsWith("sent") || name === "homelab" ? 1 : 0
           expect(all - replies, what).toBeLessThanOrEqual(most)
         }

@@ -36,7 +36,7 @@ test("Telegram answers 502 and the daemon is killed meanwhile: the request to al
   await expect.poll(() => said().some(({ text }) => text.startsWith("✅ done")), SOON).toBe(true)
   const end = telegram.fault({ trouble: OUTAGES.badGateway })
   await phone.send(`session:${seat.sessionId}`, `Clean up\nDIALOG ${COMMAND}`)
-  // It is asked for, and Telegram takes nothing.
+  // The request is made, and Telegram accepts nothing.
   const waiting = () => phone.rows<{ n: number }>("select count(*) as n from permissions where state = 'waiting'")[0]!.n
   await expect.poll(waiting, SOON).toBe(1)
   const before = failed(502)
@@ -60,7 +60,7 @@ test("Telegram answers 502 and the daemon is killed meanwhile: the request to al
   await expect.poll(() => press.answer(), SOON).toMatchObject({ text: "Denied." })
   await seat.agent.until((log) => log.some(({ kind }) => kind === "hook-decided"))
   await expect.poll(waiting, SOON).toBe(0)
-  // What was said meanwhile is there, too, and nothing was given up.
+  // Messages from the meantime are there too, and none was given up.
   const lost = phone.rows<{ key: string }>(
     "select key from deliveries where channel = 'telegram' and state in ('failed', 'uncertain')",
   )

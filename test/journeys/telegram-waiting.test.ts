@@ -84,7 +84,7 @@ test("an undeliverable message is answered once with the reason and what to do, 
   const two = `⏳ Of 3 messages: 1 cancelled, 2 wait for this session. ${NOT_IN_TMUX}`
   await expect.poll(() => shown(thread), SOON).toEqual([[two, first]])
 
-  // It ends while the daemon is dead: what was said of it does not hold any more.
+  // It ends while the daemon is dead: the old reason no longer applies.
   await killed(async () => {
     process.kill(agent.pid, "SIGTERM")
     await expect.poll(agent.isThere, SOON).toBe(false)
@@ -93,7 +93,7 @@ test("an undeliverable message is answered once with the reason and what to do, 
   await expect.poll(() => shown(thread), SOON).toEqual([[over, first]])
   expect(notices(thread)[0]!.buttons.flat()).toMatchObject([{ label: "Resume" }])
 
-  // Somebody goes on with it in tmux.
+  // Somebody continues it in tmux.
   const native = phone.rows<{ id: string }>(`select native_id as id from sessions where platform = 'claude-code'`)[0]!
     .id
   const next = await phone.start("shop", { args: ["--resume", native] })
