@@ -1,4 +1,4 @@
-// How long a brief takes in a project of 200 sessions, at the budgets that people ask for.
+// How long a brief takes in a project of 200 sessions, at common budgets.
 //   node bench/brief.ts
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"

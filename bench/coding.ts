@@ -1,5 +1,5 @@
-// Which conversation made this change? The subject of a commit is the question, the exchange that made it the answer, among
-// others on the same files and names. Through the product's own index and search, within the project and over all.
+// Which conversation made this change? The query is a commit's subject, the answer is the exchange that made it, among
+// others on the same files and names. Uses the product's own index and search, within the project and across all.
 //   node bench/coding.ts
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -102,7 +102,7 @@ async function ask(kept: Kept[], find: Find, inProject: boolean) {
   return qualityOf(answers, KS)
 }
 
-/** What people read of an exchange. */
+/** The part of an exchange that people read. */
 function proseOf({ turns }: MadeExchange): string {
   const said = turns.filter(({ kind }) => kind === "prompt" || kind === "reply")
   return said
@@ -144,7 +144,7 @@ function line(quality: Figures): string {
   return [...KS.map((k) => quality[`r${k}`]!), quality.ndcg10].map((figure) => figure.toFixed(1).padStart(5)).join(" ")
 }
 
-/** Ours in parts of the best of the peers. */
+/** Our score relative to the best peer. */
 function ratios(details: Record<string, unknown>): Row[] {
   const of = (name: string) => (details[name] as { project: Figures }).project
   const [ours, peer] = [of("Throughline"), of("FTS5 porter OR, prompt and replies")]

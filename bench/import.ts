@@ -1,5 +1,5 @@
-// A fresh home with a mixed history in it: how fast it is imported, in how much memory, how soon the newest session is
-// there, and whether the daemon answers meanwhile. Then 20,000 files of which none has changed.
+// Imports a mixed history into a fresh data directory: speed, memory, time until the newest session is visible, and the
+// daemon's response times meanwhile. Then a rescan of 20,000 unchanged files.
 //   node bench/import.ts [megabytes] [files]
 import { mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { loadavg } from "node:os"
@@ -93,7 +93,7 @@ async function rescanning(): Promise<void> {
   }
 }
 
-/** Everything that a reading writes leaves a mark in one of these. */
+/** Every write of a reading shows up in one of these. */
 function written(home: TestHome): string {
   const db = new DatabaseSync(join(home.dir, "throughline.db"), { readOnly: true })
   try {
@@ -112,7 +112,7 @@ function written(home: TestHome): string {
   }
 }
 
-/** What no importer can do without: the bytes read from the disk, and parsed. */
+/** The lower bound for any importer: read the bytes from disk and parse them. */
 function floorMbs(homeDir: string): number {
   let bytes = 0
   const start = performance.now()
@@ -144,7 +144,7 @@ async function untilVisible(home: TestHome, { newest }: Corpus, startMs: number)
   }
 }
 
-/** An agent that goes on working while its past is imported. */
+/** An agent that keeps working during the import. */
 function callsDuring(home: TestHome): { end(): Promise<Summary> } {
   const ending = new AbortController()
   const project = join(home.env.HOME!, "project")

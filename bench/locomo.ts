@@ -1,15 +1,15 @@
-/** One long conversation of two people in sessions weeks apart, and questions about it with the turns that answer them. */
+/** A long conversation of two people across sessions weeks apart, with questions and the turns that answer them. */
 export interface Conversation {
   id: string
   sessions: { atMs: number; turns: { id: string; speaker: string; text: string }[] }[]
   questions: { text: string; wanted: string[]; category: string }[]
-  /** Left out: without evidence, or with evidence that names no turn. */
+  /** Skipped questions: without evidence, or with evidence that names no turn. */
   dropped: number
 }
 
 const CATEGORIES: Record<number, string> = { 1: "multi", 2: "temporal", 3: "open", 4: "single", 5: "adversarial" }
 
-/** The file as LoCoMo publishes it: an array of conversations, the parts of each under `session_<n>`. */
+/** LoCoMo's file format: an array of conversations, each with its sessions under `session_<n>`. */
 export function parseLocomo(json: string): Conversation[] {
   return (JSON.parse(json) as RawConversation[]).map((raw) => {
     const parts = raw.conversation

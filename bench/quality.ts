@@ -1,6 +1,6 @@
-// LoCoMo at turn level, through the product's own index and search, beside published figures and plain peers in the same run.
+// LoCoMo at turn level through the product's own index and search, with published figures and plain peers for comparison.
 //   node bench/quality.ts <path to locomo json>
-// Nothing may be fitted to it, and neither the file nor any of its text is kept in the repository.
+// A held-out set: nothing may be tuned on it, and none of its text is in the repository.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -55,7 +55,7 @@ type Asked = Answered & { category: string }
 interface Filled {
   conversation: Conversation
   root: string
-  /** Our number → text, in order. */
+  /** Turn number → text, in order. */
   texts: Map<number, string>
   seqOf: Map<string, number>
 }

@@ -1,4 +1,4 @@
-// More kinds of secrets, as their providers describe them, and where they are met. What makes them knows nothing of the rules.
+// More kinds of secrets as their providers document them, and their surroundings. Generated independently of the rules.
 export type Random = () => number
 export const HEX = "0123456789abcdef"
 export const LOWER = "abcdefghijklmnopqrstuvwxyz"
@@ -144,7 +144,7 @@ export const MORE_TOKENS: Record<string, (random: Random) => string> = {
   ageQuantum: prefixed("AGE-SECRET-KEY-PQ-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
 }
 
-/** Those that do not begin with what they are known by; nothing tells them apart once they are in base64. */
+/** Secrets without a leading prefix; in base64 they cannot be recognised. */
 export const MORE_WITHOUT_PREFIX = [
   "azureStorageBare",
   "mailchimp",
@@ -176,7 +176,7 @@ const SEED_LIKE =
 
 const seed = (r: Random) => Array.from({ length: oneOf(r, [12, 24]) }, () => oneOf(r, SEED_LIKE.split(" "))).join(" ")
 
-/** With the right check digit. */
+/** With a valid check digit. */
 function card(r: Random): string {
   const digits = [...`${oneOf(r, ["4", "51", "55", "2221"])}`, ...pick(r, DIGITS, 15)].slice(0, 15).map(Number)
   const sum = digits.reduce((sum, digit, i) => sum + (i % 2 ? digit : digit > 4 ? digit * 2 - 9 : digit * 2), 0)
@@ -189,7 +189,7 @@ const passphrase = (r: Random) => {
   const words = Array.from({ length: 5 }, () => oneOf(r, PASSPHRASE_WORDS.split(" ")))
   return words.join(oneOf(r, ["-", " "]))
 }
-/** With a digit: behind a name that means other things, too, one of letters only may be a word. */
+/** With a digit: after an ambiguous name, letters alone may be a word. */
 const drawn = (r: Random) => `${pick(r, WORD, 6)}${oneOf(r, ["#", "!", "_"])}${pick(r, DIGITS, 1)}${pick(r, WORD, 6)}`
 const password = (r: Random) => pick(r, WORD, 6) + oneOf(r, ["#", "!", "_", "9"]) + pick(r, WORD, 6)
 
@@ -309,7 +309,7 @@ export const MORE_PLACED: Record<string, [make: (random: Random) => string, text
 }
 
 export type Wrap = (secret: string, name: string) => string
-/** Where agents meet them: what they run, print, edit and call. */
+/** Where agents encounter them: commands, output, edits and calls. */
 export const MORE_PLACES: Wrap[] = [
   (secret) => `diff --git a/.env b/.env\n@@ -1 +1 @@\n-X=1\n+${secret}\n`,
   (secret) => `{"type":"tool_result","content":"stdout:\\n${JSON.stringify(secret).slice(1, -1)}\\nexit 0"}`,

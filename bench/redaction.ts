@@ -1,4 +1,4 @@
-// How fast secrets are taken out of text, how many are missed and how often something else is taken for one.
+// Speed of redaction, missed secrets and false positives.
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -27,7 +27,7 @@ function main(): void {
   const megabytes = texts.reduce((sum, text) => sum + text.length, 0) / 1e6
   const rates: number[] = []
   for (let round = 0; round < 5; round++) {
-    // The processor's time, not the clock's: other work on the machine is none of this one's.
+    // CPU time, not wall time: other load on the machine must not count.
     const start = process.cpuUsage()
     for (const text of texts) redact(text)
     const { user, system } = process.cpuUsage(start)
@@ -54,7 +54,7 @@ export interface Planted {
   text: string
 }
 
-/** Every kind in every way in which it is met, `each` times; the same ones for the same seed. */
+/** Every kind in every surrounding, `each` times; deterministic per seed. */
 export function plantedSecrets(each: number, seed = 20_260_801): Planted[] {
   const random = seeded(seed)
   const planted: Planted[] = []
@@ -82,7 +82,7 @@ export function plantedSecrets(each: number, seed = 20_260_801): Planted[] {
   return planted
 }
 
-/** A part of ten characters is as good as a secret to whoever looks for one. */
+/** Ten remaining characters of a secret count as missed. */
 export function isMissed({ secret }: Planted, text: string): boolean {
   // The name of a kind may be part of a prefix.
   const redacted = text.replaceAll(/\[redacted:[\w-]+\]/g, "[redacted:]")
@@ -90,7 +90,7 @@ export function isMissed({ secret }: Planted, text: string): boolean {
   return !redacted.includes("[redacted:") || redacted.includes(secret)
 }
 
-/** Lock files, logs, ids, hashes, pictures and prose, which hold no secret. */
+/** Lock files, logs, ids, hashes, images and prose without secrets. */
 export function generatedTexts(bytes: number): string[] {
   const random = seeded(7)
   const from = (alphabet: string, length: number) => pick(random, alphabet, length)
@@ -123,7 +123,7 @@ export function generatedTexts(bytes: number): string[] {
   return texts
 }
 
-/** What was taken out of the text, by its kind. */
+/** The redactions of a text, by kind. */
 function takenFrom(text: string, redacted: string): string[] {
   const taken: string[] = []
   let at = 0
@@ -138,7 +138,7 @@ function takenFrom(text: string, redacted: string): string[] {
   return taken
 }
 
-/** What agents read all day: code, type declarations and documents, as they lie here. */
+/** Typical input of agents: code, type declarations and documents of this repository. */
 export function filesOf(dirs: string[], bytes: number): string[] {
   const texts: string[] = []
   let size = 0
@@ -163,7 +163,7 @@ export function filesOf(dirs: string[], bytes: number): string[] {
   return texts
 }
 
-/** Own knowledge of what the tokens look like, so that a mistake in the rules is not repeated here. */
+/** Token formats written independently of the rules, so that a mistake there is not repeated here. */
 const TOKENS: Record<string, (random: Random) => string> = {
   aws: (r) => `AKIA${pick(r, `${UPPER}234567`, 16)}`,
   githubClassic: (r) => `ghp_${pick(r, WORD, 36)}`,
@@ -210,10 +210,10 @@ const TOKENS: Record<string, (random: Random) => string> = {
   azureAd: (r) => `${pick(r, WORD, 3)}8Q~${pick(r, WORD, 34)}`,
 }
 
-/** These do not begin with what they are known by, so that nothing tells them apart once they are in base64. */
+/** Secrets without a leading prefix; in base64 they cannot be recognised. */
 const NO_PREFIX = ["telegram", "terraform", "azureAd"]
 
-/** Known only by the name before them. */
+/** Recognisable only by the name before them. */
 const NAMED: Record<string, [names: string[], make: (random: Random) => string]> = {
   awsSecret: [["AWS_SECRET_ACCESS_KEY", "aws_secret_access_key", "SecretAccessKey"], (r) => pick(r, BASE64, 40)],
   heroku: [["HEROKU_API_KEY", "heroku_token"], (r) => [8, 4, 4, 4, 12].map((n) => pick(r, HEX, n)).join("-")],
@@ -254,7 +254,7 @@ const BY_NAME: Wrap[] = [
 
 const begin = (name: string) => `-----BEGIN ${name}-----`
 const end = (name: string) => `-----END ${name}-----`
-/** Known only by what is around them. */
+/** Recognisable only by their surroundings. */
 const PLACED: Record<string, [make: (random: Random) => string, text: (secret: string) => string]> = {
   databaseUrl: [(r) => pick(r, WORD, 16), (s) => `DATABASE_URL=postgres://app:${s}@db.host.dev:5432/app?ssl=true`],
   mongoUrl: [(r) => pick(r, WORD, 16), (s) => `mongodb+srv://root:${s}@cluster0.host.dev/x`],
@@ -294,5 +294,5 @@ export function seeded(seed: number): Random {
   }
 }
 
-// Last, when everything above is there: the test uses the same secrets and texts.
+// Last, because it needs everything above: the test uses the same secrets and texts.
 if (import.meta.main) main()

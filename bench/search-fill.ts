@@ -15,14 +15,14 @@ export type Place = { kind: "sqlite"; path: string } | { kind: "postgres"; url: 
 export const openPlace = (place: Place): Promise<Store> =>
   openStore(place.kind === "sqlite" ? sqlite({ path: place.path }) : postgres({ url: place.url }))
 
-/** In a store that had nothing in it, turns are numbered as they come. */
+/** In an empty store, turns are numbered in order. */
 export const seqOf = (session: number, number: number) => session * PER_SESSION + number + 1
 
 export interface FillOptions {
   place: Place
   sessions: number
   isTerse?: boolean
-  /** Sessions that come after those, message by message. */
+  /** Additional sessions, message by message. */
   perSecond?: number
 }
 
@@ -63,7 +63,7 @@ async function fill(store: Store, messages: Messages, sessions: number): Promise
   return { messages: sessions * PER_SESSION, bytes }
 }
 
-/** Several agents at work: their turns come mixed, in small batches. */
+/** Several concurrent agents: interleaved turns in small batches. */
 async function live(
   store: Store,
   messages: Messages,
@@ -73,7 +73,7 @@ async function live(
   process.on("message", () => {
     isEnded = true
   })
-  // A kept store may have some of an earlier run.
+  // A reused store may have some from an earlier run.
   let next = Math.max(sessions, (await store.facts()).sessions)
   const agents: { id: SessionId; left: Message[] }[] = []
   let kept = 0

@@ -1,4 +1,4 @@
-// The process in which the index lives while it is measured; bench/search.ts asks, this one answers and times.
+// Hosts the measured index in its own process; bench/search.ts sends queries, this process times them.
 import { setTimeout as sleep } from "node:timers/promises"
 import { peakRssMb, rssMb } from "./corpus/running.ts"
 import { openPlace, type Place } from "./search-fill.ts"
@@ -12,30 +12,30 @@ import {
 } from "./search-target.ts"
 
 export interface Host {
-  /** How long it took until everything in the store could be found, and what came of it. */
+  /** How long indexing the store took, and the result. */
   built(): Promise<TargetFacts & { ms: number; peakMb: number; withoutMb: number }>
-  /** At this many a second, not waiting for answers; or one after the other. */
+  /** At this rate per second without waiting for answers, or one after the other. */
   run(requests: BenchRequest[], perSecond?: number): Promise<Ran>
   facts(): Promise<TargetFacts & { rssMb: number; peakMb: number }>
   close(): Promise<void>
 }
 
 export interface Ran {
-  /** From the moment at which it was to be asked. */
+  /** Measured from the scheduled time of the query. */
   ms: number[]
   found: Found[][]
-  /** The highest while it ran. */
+  /** The peak. */
   rssMb: number
 }
 
 export interface HostOptions {
   place: Place
   vectors: boolean
-  /** Only the engine, in the process's own thread, instead of all that a search is. */
+  /** Only the engine, in the main thread, instead of a full search. */
   alone?: boolean
 }
 
-/** The daemon's own commits would tell the index that often. */
+/** How often the daemon's commits would wake the index. */
 const COMMITS_MS = 50
 
 type Asked = { id: number; do: keyof Host; requests?: BenchRequest[]; perSecond?: number }
@@ -43,7 +43,7 @@ type Asked = { id: number; do: keyof Host; requests?: BenchRequest[]; perSecond?
 if (process.argv[1] === import.meta.filename) {
   const { place, vectors, alone = false } = JSON.parse(process.argv[2]!) as HostOptions
   const store = await openPlace(place)
-  // What the process takes before the index's thread is in it.
+  // Memory of the process without the index's thread.
   const withoutMb = rssMb(process.pid)
   const openingMs = performance.now()
   const target = await (alone ? openEngineAlone({ store, place }) : openTarget({ store, place, vectors }))
@@ -78,7 +78,7 @@ if (process.argv[1] === import.meta.filename) {
       const dueMs = startMs + (i * 1000) / perSecond
       const waitMs = dueMs - performance.now()
       if (waitMs > 0) await sleep(waitMs)
-      // A timer is late by a moment, which is not the engine's; a blocked loop is.
+      // Ignores timer jitter, which is not the engine's fault; a blocked loop is.
       const nowMs = performance.now()
       asked.push(ask(i, nowMs - dueMs < 2 ? nowMs : dueMs))
     }
@@ -98,7 +98,7 @@ if (process.argv[1] === import.meta.filename) {
   process.send!({ id: 0, answer: rssMb(process.pid) })
 }
 
-/** What is still merged and cleaned up after all can be found counts in the size, not in the time. */
+/** Merging and cleanup after indexing count towards the size, not the time. */
 async function settled(target: Target): Promise<TargetFacts> {
   let facts = await target.facts()
   for (let same = 0, left = 120; same < 4 && left > 0; left--) {

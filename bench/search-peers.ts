@@ -11,12 +11,12 @@ export interface PeerOptions {
   folder: string
   messages: Messages
   sessions: number
-  /** Without filters: neither of the peers has them. */
+  /** Without filters: neither peer supports them. */
   queries: LatencyQuery[]
   items: KnownItem[]
 }
 
-/** `porter unicode61`, words joined by OR, ranked by bm25: what SQLite brings along. */
+/** Plain SQLite FTS5: `porter unicode61`, words joined by OR, ranked by bm25. */
 export function fts5Peer(options: PeerOptions): { rows: Row[]; p50: number; p99: number } {
   const path = join(options.folder, "fts5.db")
   const db = new Database(path)

@@ -5,12 +5,12 @@ import { daemonEnvironment } from "../src/daemon/process/environment.ts"
 import type { FillOptions } from "./search-fill.ts"
 import type { Host, HostOptions } from "./search-host.ts"
 
-/** Resolves when it is all in the store. */
+/** Resolves when everything is stored. */
 export async function fillStore(options: FillOptions): Promise<{ messages: number; bytes: number }> {
   return answerOf(begin("search-fill.ts", options))
 }
 
-/** Another process that adds messages until it is ended. */
+/** Starts a process that adds messages until it is ended. */
 export function startWriter(options: FillOptions): { end(): Promise<{ messages: number }> } {
   const child = begin("search-fill.ts", options)
   const answer = answerOf<{ messages: number }>(child)
@@ -22,7 +22,7 @@ export function startWriter(options: FillOptions): { end(): Promise<{ messages: 
   }
 }
 
-/** The process that hosts the index, to be asked from here. */
+/** Starts the process that hosts the index. */
 export async function startHost(options: HostOptions): Promise<Host> {
   const child = begin("search-host.ts", options)
   const waiting = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>()
@@ -65,14 +65,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
 function begin(file: string, options: object): ChildProcess {
   const path = fileURLToPath(new URL(file, import.meta.url))
-  // With what the daemon gives itself, so that the memory is the daemon's.
+  // The daemon's own environment, so that memory is comparable.
   const child = fork(path, [JSON.stringify(options)], { execArgv: [], env: daemonEnvironment() })
   running.add(child)
   child.once("exit", () => running.delete(child))
   return child
 }
 
-/** Nothing that was started here outlives the bench. */
+/** Ends all child processes with the bench. */
 const running = new Set<ChildProcess>()
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL")

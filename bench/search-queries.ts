@@ -3,13 +3,13 @@ import { eachWord } from "../src/search/words/tokens.ts"
 import { type Message, type Messages, PER_SESSION } from "./corpus/messages.ts"
 import { makeRandom, type Random } from "./corpus/random.ts"
 
-/** What people type, made from the messages themselves; the same each time. */
+/** Realistic queries generated from the messages; deterministic. */
 export interface Queries {
-  /** 989 of them, a filter on every other one. */
+  /** 989 queries, half of them with a filter. */
   latency: LatencyQuery[]
-  /** 476 things that somebody said, spread evenly over all ages. */
+  /** 476 known turns, spread evenly over all ages. */
   said: KnownItem[]
-  /** The same of what tools were given and answered. */
+  /** The same for tool calls and results. */
   tools: KnownItem[]
 }
 
@@ -32,14 +32,14 @@ export type Role = "user" | "assistant" | "tool"
 export interface KnownItem {
   session: number
   number: number
-  /** The number of the prompt that it belongs to. */
+  /** The number of its prompt. */
   exchange: number
   kind: TurnKind
-  /** From the oldest fifth, 0, to the newest, 4. */
+  /** Age quintile: 0 is the oldest, 4 the newest. */
   fifth: number
-  /** Words of one sentence of it, some left out, some in another form. */
+  /** Words of one of its sentences, some omitted, some in another form. */
   remembered: string
-  /** The same with one or two words that are not in it at all. */
+  /** The same with one or two words that it does not contain. */
   misremembered: string
 }
 
@@ -47,7 +47,7 @@ const ITEMS = 476
 const TOOL_ITEMS = 100
 const SAMPLED_SESSIONS = 60
 
-/** Terse messages have nothing of tools: looking for it would never end. */
+/** Terse messages have no tool turns: the search for one would never end. */
 export function makeQueries(messages: Messages, sessions: number, { isTerse = false } = {}): Queries {
   const random = makeRandom(989)
   const from = makeSource(messages, sessions, random)
@@ -94,7 +94,7 @@ export function makeQueries(messages: Messages, sessions: number, { isTerse = fa
       if (names) return { query: random.pick(names), at }
     }
   })
-  // Mixed, or a pause of the engine would hit one type only.
+  // Interleaved, or a pause of the engine would hit one type only.
   return { latency: shuffled(latency, random), said, tools }
 }
 
@@ -103,14 +103,14 @@ export function roleOf(kind: TurnKind): Role {
   return kind === "tool_call" || kind === "tool_result" ? "tool" : "assistant"
 }
 
-/** As the index sees them. */
+/** As index terms. */
 export function wordsOf(text: string): string[] {
   const words: string[] = []
   eachWord(text, (word) => words.push(word))
   return words
 }
 
-/** As a person who knows how full text works would ask; all of them when nothing else is left. */
+/** Keywords without stop words, or all words if nothing else is left. */
 export function withoutStopWords(words: readonly string[]): string[] {
   const left = words.filter((word) => !STOP.has(word.toLowerCase()))
   return left.length > 0 ? left : [...words]
@@ -134,7 +134,7 @@ interface Source {
   bandOf(word: string): Band
 }
 
-/** Draws from a sample of the sessions: how common a word is there is how common it is. */
+/** Estimates word frequencies from a sample of the sessions. */
 function makeSource(messages: Messages, sessions: number, random: Random): Source {
   const sampled = Array.from({ length: Math.min(SAMPLED_SESSIONS, sessions) }, (_, i) =>
     Math.floor((i * sessions) / Math.min(SAMPLED_SESSIONS, sessions)),
@@ -198,7 +198,7 @@ function knownItem(from: Source, age: number, isWanted: (kind: TurnKind) => bool
     const keepStopWords = random.chance(0.6)
     const kept = keepStopWords ? sentence : sentence.filter((word) => !STOP.has(word.toLowerCase()))
     const wanted = Math.min(kept.length, 4 + random.below(5))
-    // In the order of the sentence, as one remembers it.
+    // In the order of the sentence, as people remember it.
     const picked = shuffled([...kept.keys()], random)
       .slice(0, wanted)
       .sort((a, b) => a - b)
@@ -218,7 +218,7 @@ function knownItem(from: Source, age: number, isWanted: (kind: TurnKind) => bool
   }
 }
 
-/** One or two of the words become words that the message does not have, in no form. */
+/** Replaces one or two words with words that the message does not contain in any form. */
 export function misremember(
   { random, word }: Pick<Source, "random" | "word">,
   words: readonly string[],
@@ -238,7 +238,7 @@ export function misremember(
   return changed.join(" ")
 }
 
-/** The project, platform, session, role or time that the person remembers with it, in turn. */
+/** A filter that a person may remember: project, platform, session, role or time, in rotation. */
 function filterOf(from: Source, { session, message }: Place, turn: number): QueryFilter {
   const plan = from.messages.plan(session)
   const dayMs = 86_400_000
@@ -256,7 +256,7 @@ function filterOf(from: Source, { session, message }: Place, turn: number): Quer
   }
 }
 
-/** Of what is no code, one sentence as its words. */
+/** The words of one sentence outside of code. */
 export function sentenceOf(text: string, random: Random): string[] {
   const prose = text.replaceAll(/```[\s\S]*?(```|$)/g, "\n").replaceAll(/\\n/g, "\n")
   const sentences = prose.split(/(?<=[.?!:;])\s+|\n+/).filter((sentence) => /^[A-Z#-].*[a-z]/.test(sentence))

@@ -19,13 +19,13 @@ import { makeMessages } from "./corpus/messages.ts"
 import type { Place } from "./search-fill.ts"
 import type { QueryFilter, Role } from "./search-queries.ts"
 
-/** What is measured, and all that the benches know of it: whoever changes how search is called changes this file only. */
+/** The benches' only interface to search: changes of how it is called affect this file only. */
 export interface Target {
   /** Resolves the filters in advance, so that this is not timed. */
   prepare(requests: readonly BenchRequest[]): Promise<void>
   search(request: BenchRequest): Promise<Found[]>
   facts(): Promise<TargetFacts>
-  /** As the daemon tells its index after each commit; here another process writes. */
+  /** Wakes the index, as the daemon does after each commit; here another process writes. */
   wake(): void
   close(): Promise<void>
 }
@@ -37,7 +37,7 @@ export interface BenchRequest {
   filter?: QueryFilter
 }
 
-/** Of a hit: which turn, in which exchange. */
+/** The turn and exchange of a hit. */
 export interface Found {
   seq: number
   exchange: number
@@ -46,7 +46,7 @@ export interface Found {
 
 export interface TargetFacts {
   documents: number
-  /** Everything that is in the store can be found. */
+  /** Everything in the store is indexed. */
   isComplete: boolean
   sizeBytes: number
   vectors: number
@@ -58,7 +58,7 @@ export interface TargetOptions {
   vectors?: boolean
 }
 
-/** The index in its own thread, as the daemon starts it. Resolves when everything that is in the store can be found. */
+/** The index in its own thread, as the daemon starts it. Resolves when everything in the store is indexed. */
 export async function openTarget({ store, place, vectors = false }: TargetOptions): Promise<Target> {
   const archive = place.kind === "sqlite" ? { path: place.path } : { url: place.url }
   const folder = place.kind === "sqlite" ? dirname(place.path) : mkdtempSync(join(tmpdir(), "throughline-index-"))
@@ -67,7 +67,7 @@ export async function openTarget({ store, place, vectors = false }: TargetOption
     archive,
     indexPath: beside("index.db"),
     vectorsPath: beside("vectors.db"),
-    // The one that needs no model, and is the same everywhere.
+    // Needs no model and is deterministic.
     embedder: vectors ? { kind: "hashed", dimension: 384 } : "none",
   }
   const thread = makeRecallThread({
@@ -84,7 +84,7 @@ export async function openTarget({ store, place, vectors = false }: TargetOption
     },
   })
   const scopes = makeScopeFinder(store)
-  // The thread does not keep a process running; whoever measures it waits for it.
+  // The thread is unref'd, so keep the process alive.
   const alive = setInterval(() => {}, 60_000)
   thread.wake()
   const target: Target = {
@@ -133,7 +133,7 @@ function makeScopeFinder(store: Store) {
   }
 }
 
-/** The benches name things as a person does; here they get their ids. */
+/** Resolves the names in a filter to ids. */
 async function toScope(store: Store, filter: QueryFilter): Promise<Partial<SearchRequest>> {
   const { root, platform, session, role, sinceMs, untilMs } = filter
   const scope: Partial<SearchRequest> = {}
@@ -150,8 +150,8 @@ async function toScope(store: Store, filter: QueryFilter): Promise<Partial<Searc
 }
 
 /**
- * The engine alone, on an index that nobody else has open, in a thread that also follows what is written: the best turns by
- * nothing but BM25, without ranking by exchange, texts and snippets.
+ * The engine alone, on its own index, in a thread that also indexes new turns: the best turns by BM25, without exchanges,
+ * texts and snippets.
  */
 export async function openEngineAlone({ store, place }: TargetOptions): Promise<Target> {
   if (place.kind !== "sqlite") throw new Error("the engine alone is measured on SQLite")

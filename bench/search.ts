@@ -1,5 +1,5 @@
-// Search while messages arrive: how fast, how good beside exact BM25, in how much memory and on how much disk, and how that
-// grows. ripgrep and plain FTS5 on the same messages in the same run.
+// Search during writes: latency, quality against exact BM25, memory, disk, and how they scale. ripgrep and plain FTS5 run
+// on the same messages.
 //   node bench/search.ts [messages …] [--short] [--postgres <url of an empty database | own>] [--home <folder to keep>]
 //     [--vectors] [--no-peers]
 // Without sizes: 10,000, 100,000 and 1,000,000. --short is 10,000 with a part of the queries. --vectors is by words and vectors
@@ -31,7 +31,7 @@ const { values: options, positionals } = parseArgs({
 const SIZES = positionals.length > 0 ? positionals.map(Number) : defaultSizes()
 const QUERIES_PER_SECOND = 30
 const MESSAGES_PER_SECOND = 200
-/** Of this many messages; fewer of them show how it grows. */
+/** Limits apply at this size; smaller ones show the scaling. */
 const BARRED = 1_000_000
 const BARS = { p50: 3, p99: 40, hybridP99: 120, ratio: 0.98, sizeShare: 0.4, rssMb: 250 }
 
@@ -80,7 +80,7 @@ async function atSize(size: number): Promise<void> {
   }
 }
 
-/** Words and vectors together, at the latency queries only: their recall is measured by bench/coding and bench/quality. */
+/** Words and vectors together, for latency only: bench/coding and bench/quality measure recall. */
 async function hybrid(size: number): Promise<void> {
   const sessions = Math.ceil(size / PER_SESSION)
   const { latency } = makeQueries(makeMessages({ sessions, isTerse: true }), sessions, { isTerse: true })
@@ -152,7 +152,7 @@ async function measure(
     { what: title("busy p95 ms, whole answer"), value: busy.p95 },
     within(title("busy p99 ms, whole answer"), busy.p99, BARS.p99),
     { what: title("busy max ms"), value: busy.max },
-    // What the process took before its thread began is not the index's; what it takes besides while it runs is counted.
+    // Subtracts the memory of the process before its thread started.
     within(title("memory of the index's thread while busy MB"), ran.rssMb - withoutMb, BARS.rssMb, 0),
     { what: title("of its whole process MB"), value: round(ran.rssMb, 0) },
   )
@@ -172,7 +172,7 @@ async function measure(
   return { busy, found, details: { built, recall: quiet.details, busy: { ...busy, added, byType, byFilter } } }
 }
 
-/** Known items while nothing is written: the same documents as in the reference. By turn, and by exchange as people search. */
+/** Known items without concurrent writes, on the documents of the reference. By turn, and by exchange as people search. */
 async function recall(
   run: (requests: BenchRequest[]) => Promise<{ ms: number[]; found: Found[][] }>,
   queries: Queries,
@@ -229,7 +229,7 @@ async function recall(
   return { said, latency: latency.found, details: { ...notes, quiet: summarize(latency.ms) } }
 }
 
-/** Before ranking: what the engine's own shortcuts and the words of the query cost. */
+/** Before ranking: the loss from the engine's pruning and from the query's words. */
 async function engineRecall(place: Place, queries: Queries, exact: Exact, title: (what: string) => string) {
   const host = await startHost({ place, vectors: false, alone: true })
   for (const [name, key, text] of [
@@ -246,7 +246,7 @@ async function engineRecall(place: Place, queries: Queries, exact: Exact, title:
   await host.close()
 }
 
-/** The ten best turns, in the one thread that also takes in what arrives: this is how the bars were found. */
+/** The ten best turns, in the thread that also indexes new messages: the method behind the limits. */
 async function engineBusy(place: Place, sessions: number, latency: LatencyQuery[], title: (what: string) => string) {
   const host = await startHost({ place, vectors: false, alone: true })
   const writer = startWriter({ place, sessions, perSecond: MESSAGES_PER_SECOND })
@@ -327,7 +327,7 @@ function peers(
   )
 }
 
-/** As people search: by exchange. */
+/** By exchange, as people search. */
 function toRequest({ query, filter }: LatencyQuery): BenchRequest {
   return { query, limit: 10, unit: "exchange", ...(filter === undefined ? {} : { filter }) }
 }
@@ -350,7 +350,7 @@ function timesOf(ms: number[], queries: LatencyQuery[], isWanted: (query: Latenc
   return summarize(ms.filter((_, i) => isWanted(queries[i]!)))
 }
 
-/** What a kept folder already knows is not done again. */
+/** A reused folder skips completed steps. */
 async function once<T>(path: string, make: () => Promise<T>): Promise<T> {
   if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8")) as T
   const made = await make()

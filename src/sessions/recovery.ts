@@ -90,11 +90,10 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
 
   const get = async (idOrPrefix: string, on = store) => {
     const found = await sessionsByPrefix(on, idOrPrefix)
+    const details = { sessionId: idOrPrefix }
     if (found.length > 1)
-      throw new Failure("session_ambiguous", `more than one session id starts with ${idOrPrefix}`, {
-        sessionId: idOrPrefix,
-      })
-    if (!found[0]) throw new Failure("session_not_found", `Session ${idOrPrefix} not found`, { sessionId: idOrPrefix })
+      throw new Failure("session_ambiguous", `more than one session id starts with ${idOrPrefix}`, details)
+    if (!found[0]) throw new Failure("session_not_found", `Session ${idOrPrefix} not found`, details)
     return found[0]
   }
 

@@ -44,12 +44,8 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
   const impliedSession = async (caller: Caller, input: ThoughtInput) => {
     const bound = await recovery.boundSession(caller)
     if (bound) return { session: bound, started: false, isOwn: await isOwnOf(caller) }
-    if (caller.key === undefined) {
-      throw new Failure(
-        "session_needed",
-        "this client cannot be distinguished from others, so every thought needs a sessionId",
-      )
-    }
+    const unknown = "this client cannot be distinguished from others, so every thought needs a sessionId"
+    if (caller.key === undefined) throw new Failure("session_needed", unknown)
     // Rejected before a session is created: an empty one would be the newest and hide the intended one.
     if (input.branchFromThought !== undefined) throw noSuchThought("branchFromThought", input.branchFromThought)
     if (input.revisesThought !== undefined) throw noSuchThought("revisesThought", input.revisesThought)
@@ -79,15 +75,9 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
         key,
         createdAtMs: clock.nowMs(),
       })
-      await tx.journal.append([
-        {
-          kind: "thought.recorded",
-          sessionId: session.id,
-          projectId: session.projectId,
-          atMs: thought.createdAtMs,
-          data: { seq: thought.seq, number: thought.number, branchId: thought.branchId },
-        },
-      ])
+      const { seq, number, branchId, createdAtMs: atMs } = thought
+      const about = { sessionId: session.id, projectId: session.projectId, atMs, data: { seq, number, branchId } }
+      await tx.journal.append([{ kind: "thought.recorded", ...about }])
       if (caller.key !== undefined && !implied?.isOwn) await rememberSession(tx, caller.key, session.id, clock)
       return { thought, session, startedSession: implied?.started ?? false, thoughtCount }
     })
@@ -166,13 +156,8 @@ async function checkOrigin(
   const origin = await tx.thoughts.branchOrigin(sessionId, branchId)
   if (origin === undefined) return mustExist(tx, sessionId, null, branchFromThought, "branchFromThought")
   if (origin === branchFromThought) return
-  throw new Failure(
-    "bad_input",
-    `branch "${branchId}" leaves thought ${origin}, not ${branchFromThought}: give that number, or another branchId`,
-    {
-      parameter: "branchFromThought",
-    },
-  )
+  const message = `branch "${branchId}" leaves thought ${origin}, not ${branchFromThought}: give that number, or another branchId`
+  throw new Failure("bad_input", message, { parameter: "branchFromThought" })
 }
 
 /** A branch may revise its own thoughts and those of the main line. */

@@ -50,23 +50,20 @@ interface Ongoing {
 /** An idle thread is ended to free its memory. */
 const IDLE_MS = 10_000
 
-/**
- * Reads, parses and redacts in a worker thread: a line of 20 MB must not block answers to agents. Storing stays in this
- * thread, which has the embedded database's only connection.
- */
-export function makeReaderThread({
-  start,
-  archive,
-  onRest,
-  onTrouble,
-}: {
+interface Deps {
   start(): Worker
   archive: Pick<Archive, "keep">
   /** Called when the idle thread has ended. */
   onRest(): void
   /** Called when the thread crashed. The next sweep finds the sources it was reading. */
   onTrouble(error: unknown): void
-}): Reading {
+}
+
+/**
+ * Reads, parses and redacts in a worker thread: a line of 20 MB must not block answers to agents. Storing stays in this
+ * thread, which has the embedded database's only connection.
+ */
+export function makeReaderThread({ start, archive, onRest, onTrouble }: Deps): Reading {
   const ongoing = new Map<number, Ongoing>()
   const storing = new Set<Promise<Kept>>()
   let thread: { worker: Worker; peer: ThreadPeer<Reader> } | undefined
@@ -137,19 +134,16 @@ export function makeReaderThread({
   }
 }
 
-/** Runs in the worker thread. */
-export function serveReading({
-  port,
-  platforms,
-  clock,
-  redact,
-}: {
+interface ServeDeps {
   port: MessagePort
   platforms: readonly Platform[]
   clock: Clock
   /** Absent if redaction depends on the project. */
   redact?: ((text: string) => string) | undefined
-}): void {
+}
+
+/** Runs in the worker thread. */
+export function serveReading({ port, platforms, clock, redact }: ServeDeps): void {
   const archiveOf = (id: number): Pick<Archive, "keep"> => ({
     keep: (batch) => keeper.call("keep", id, redact ? redacted(batch, redact) : batch),
   })

@@ -103,25 +103,20 @@ export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps): 
     async trust(given, cwd) {
       const path = pathOf(given, cwd)
       if (isSameOrAbove(path, pathOf(machine.homeDir)))
-        throw new Failure("bad_input", `${path} contains your whole home folder: use the project's folder`, {
-          parameter: "path",
-        })
-      if (!lookAt(path))
-        throw new Failure("bad_input", `there is no ${path}: name a project's folder, or a file in it`, {
-          parameter: "path",
-        })
+        throw badPath(`${path} contains your whole home folder: use the project's folder`)
+      if (!lookAt(path)) throw badPath(`there is no ${path}: name a project's folder, or a file in it`)
       return settle((tx) => tx.origins.trust(path, clock.nowMs()), path)
     },
     async distrust(given, cwd) {
       const path = pathOf(given, cwd)
       if (!(await store.origins.trusted()).some((folder) => folder.path === path))
-        throw new Failure("bad_input", `${path} is not trusted; \`throughline sources\` lists what is`, {
-          parameter: "path",
-        })
+        throw badPath(`${path} is not trusted; \`throughline sources\` lists what is`)
       return settle(async (tx) => void (await tx.origins.distrust(path)), path)
     },
   }
 }
+
+const badPath = (message: string) => new Failure("bad_input", message, { parameter: "path" })
 
 async function placeSessions(tx: Store, sourceId: number, placement: Placement, scoped: Set<string>): Promise<void> {
   for (const { id, nativeId, origin } of await tx.origins.sessionsOf(sourceId)) {
