@@ -82,28 +82,22 @@ export const analytics = operation({
     const lived = lifetimeMs && `; median session ${duration(lifetimeMs.medianMs)}`
     const part = (title: string, rows: string[][], first: string, columns = COLUMNS) =>
       rows.length === 0 ? [] : ["", title, table([first, ...columns], rows)]
-    const named = <T extends z.output<typeof FiguresView>>(all: T[], name: (one: T) => string) =>
-      all.map((one) => [clip(name(one), 40), String(one.sessions), ...cells(one)])
+    const figures = <T extends z.output<typeof FiguresView>>(title: string, first: string, all: T[], key: keyof T) => {
+      const name = (one: T) => (key === "project" ? projectName(one[key] as string | undefined) : String(one[key]))
+      return part(
+        title,
+        all.map((one) => [clip(name(one), 40), String(one.sessions), ...cells(one)]),
+        first,
+      )
+    }
     return [
       `${span}: ${counted(total.sessions, "session")}, ${said}${lived ?? ""}.`,
       `Tokens: ${big(total.inputTokens)} input (${big(total.cachedTokens)} cached), ${big(total.outputTokens)} output. Reported cost: ${cost(total.costUsd)}.`,
-      ...part(
-        "Agents",
-        named(agents, ({ platform }) => platform),
-        "AGENT",
-      ),
-      ...part(
-        "Projects",
-        named(projects, ({ project }) => projectName(project)),
-        "PROJECT",
-      ),
+      ...figures("Agents", "AGENT", agents, "platform"),
+      ...figures("Projects", "PROJECT", projects, "project"),
       ...part("Busiest pairs", pairs.map(pairRow), "PAIR", PAIR_COLUMNS),
       ...part("Top sessions by tokens", sessions.map(sessionRow), "SESSION", SESSION_COLUMNS),
-      ...part(
-        "Days",
-        named(days.slice(-SHOWN_DAYS), ({ day }) => day),
-        "DAY",
-      ),
+      ...figures("Days", "DAY", days.slice(-SHOWN_DAYS), "day"),
       ...(days.length > SHOWN_DAYS ? [`(${days.length - SHOWN_DAYS} earlier days: use --json)`] : []),
     ].join("\n")
   },

@@ -2,6 +2,7 @@ import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { isUntrusted, UNTRUSTED_LABEL } from "../domain/origin.ts"
+import type { Session } from "../domain/session.ts"
 import { describe, noRoot, recovered, rootSource, shownName } from "./init-text.ts"
 import { operation, TOOL_WRITES } from "./operation.ts"
 import type { Services } from "./services.ts"
@@ -151,13 +152,7 @@ const handlers: Record<In["operation"], Handler> = {
       domain: input.domain,
     })
     const where = session.rootUri === null ? noRoot(sessions.projects, caller) : `Project ${session.rootUri}.`
-    return {
-      success: true,
-      message: `Started session ${session.id}. ${where}`,
-      session: viewSession(session),
-      thoughts: [],
-      branches: {},
-    }
+    return { ...about(session, `Started session ${session.id}. ${where}`), thoughts: [], branches: {} }
   },
   async load_context({ sessions, capture }, input, caller) {
     const sessionId = input.sessionId && (await trustedIdOf({ sessions, capture }, input.sessionId, caller))
@@ -167,16 +162,12 @@ const handlers: Record<In["operation"], Handler> = {
         if (error instanceof Failure && error.code === "root_unknown") return error
         throw error
       })
-    if (found instanceof Failure) {
-      return { success: false, message: noRoot(sessions.projects, caller) }
-    }
+    if (found instanceof Failure) return { success: false, message: noRoot(sessions.projects, caller) }
     if (!found.session)
       return { success: false, message: `No sessions found for project ${found.rootUri}. Use start_new to begin.` }
     const { session, page, rivals } = found
     return {
-      success: true,
-      message: recovered(found, noRoot(sessions.projects, caller)),
-      session: viewSession(session),
+      ...about(session, recovered(found, noRoot(sessions.projects, caller))),
       ...viewThoughts(page.thoughts),
       ...(rivals.length === 0 ? {} : { candidates: rivals.map(viewSession) }),
       ...(page.olderCursor === null ? {} : { nextCursor: page.olderCursor }),
@@ -187,24 +178,20 @@ const handlers: Record<In["operation"], Handler> = {
       throw missing("title", input)
     const id = await target(sessions, input, caller)
     const session = await sessions.edits.rename(id, { title: input.title, tags: input.tags, domain: input.domain })
-    return { success: true, message: `Session ${session.id} is now "${session.title}".`, session: viewSession(session) }
+    return about(session, `Session ${session.id} is now "${session.title}".`)
   },
   pin: (services, input, caller) =>
-    kept(services, input, caller, "Pinned", (id) => services.sessions.edits.pin(id, true)),
+    changed(services, input, caller, "Pinned", (id) => services.sessions.edits.pin(id, true)),
   unpin: (services, input, caller) =>
-    kept(services, input, caller, "Unpinned", (id) => services.sessions.edits.pin(id, false)),
+    changed(services, input, caller, "Unpinned", (id) => services.sessions.edits.pin(id, false)),
   archive: (services, input, caller) =>
-    kept(services, input, caller, "Archived", (id) => services.sessions.edits.archive(id, true)),
+    changed(services, input, caller, "Archived", (id) => services.sessions.edits.archive(id, true)),
   unarchive: (services, input, caller) =>
-    kept(services, input, caller, "Restored from the archive:", (id) => services.sessions.edits.archive(id, false)),
+    changed(services, input, caller, "Restored from the archive:", (id) => services.sessions.edits.archive(id, false)),
   async link_root({ sessions }, input, caller) {
     const root = needed(input, "mcpRootUri")
     const { session, rootUri } = await sessions.edits.linkRoot(await target(sessions, input, caller), root)
-    return {
-      success: true,
-      message: `Session ${session.id} now also belongs to ${rootUri}.`,
-      session: viewSession(session),
-    }
+    return about(session, `Session ${session.id} now also belongs to ${rootUri}.`)
   },
 }
 
@@ -215,7 +202,7 @@ function unknownSession(error: unknown): Out {
   throw error
 }
 
-async function kept(
+async function changed(
   { sessions }: Services,
   input: In,
   caller: Caller,
@@ -223,8 +210,10 @@ async function kept(
   act: (id: string) => ReturnType<Services["sessions"]["edits"]["pin"]>,
 ): Promise<Out> {
   const session = await act(await target(sessions, input, caller))
-  return { success: true, message: `${done} session ${session.id} "${session.title}".`, session: viewSession(session) }
+  return about(session, `${done} session ${session.id} "${session.title}".`)
 }
+
+const about = (session: Session, message: string) => ({ success: true, message, session: viewSession(session) })
 
 /** Sessions from a repository's own files are untrusted and have no thoughts to load. */
 async function trustedIdOf(

@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import { withoutScope } from "../domain/ids.ts"
+import type { Session } from "../domain/session.ts"
 import type { Turn } from "../domain/turn.ts"
 import { AGENTS_WRITE, ANYONE_READS, operation, PAGES_READ } from "./operation.ts"
 import { sessionIdOf } from "./session-of.ts"
@@ -23,6 +24,7 @@ import {
 
 const sessionId = z.string().min(1).describe("Session id, or a unique prefix of it")
 const OneSession = z.object({ session: SessionView })
+const changed = async (session: Promise<Session>) => ({ session: viewSession(await session) })
 
 export const sessionsList = operation({
   name: "sessions.list",
@@ -197,11 +199,8 @@ export const sessionsRename = operation({
   input: z.strictObject({ sessionId, title: z.string().trim().min(1).max(200).describe("The new title") }),
   output: OneSession,
   text: ({ session }) => `Renamed: ${sessionLine(session)}`,
-  run: async ({ sessions, capture }, { sessionId, title }, caller) => ({
-    session: viewSession(
-      await sessions.edits.rename(await sessionIdOf({ sessions, capture }, sessionId, caller), { title }),
-    ),
-  }),
+  run: async ({ sessions, capture }, { sessionId, title }, caller) =>
+    changed(sessions.edits.rename(await sessionIdOf({ sessions, capture }, sessionId, caller), { title })),
 })
 
 export const sessionsPin = operation({
@@ -212,9 +211,8 @@ export const sessionsPin = operation({
   input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Unpin it") }),
   output: OneSession,
   text: ({ session }) => `${session.pinned ? "Pinned" : "Unpinned"}: ${sessionLine(session)}`,
-  run: async ({ sessions, capture }, { sessionId, off }, caller) => ({
-    session: viewSession(await sessions.edits.pin(await sessionIdOf({ sessions, capture }, sessionId, caller), !off)),
-  }),
+  run: async ({ sessions, capture }, { sessionId, off }, caller) =>
+    changed(sessions.edits.pin(await sessionIdOf({ sessions, capture }, sessionId, caller), !off)),
 })
 
 export const sessionsArchive = operation({
@@ -225,11 +223,8 @@ export const sessionsArchive = operation({
   input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Restore it") }),
   output: OneSession,
   text: ({ session }) => `${session.archived ? "Archived" : "Restored"}: ${sessionLine(session)}`,
-  run: async ({ sessions, capture }, { sessionId, off }, caller) => ({
-    session: viewSession(
-      await sessions.edits.archive(await sessionIdOf({ sessions, capture }, sessionId, caller), !off),
-    ),
-  }),
+  run: async ({ sessions, capture }, { sessionId, off }, caller) =>
+    changed(sessions.edits.archive(await sessionIdOf({ sessions, capture }, sessionId, caller), !off)),
 })
 
 export const sessionsLink = operation({

@@ -80,7 +80,7 @@ export const teamsStatus = operation({
     foundlings: z.array(OrphanedSessionView).optional(),
     message: AskView.optional(),
   }),
-  text({ teams, pairs, processes, foundlings = [], message }) {
+  text({ teams, pairs, processes, foundlings: orphaned = [], message }) {
     if (message) return message.answer === undefined ? stateText(message) : askText(message)
     const hasHookless = teams.some(({ fetches }) => fetches)
     const rows = teams.map((team) => [
@@ -106,7 +106,7 @@ export const teamsStatus = operation({
       processes.length === 0
         ? `No process is running for them; ${counted(pairs.length, "thread")} (throughline teams threads).`
         : table(["PID", "PAIR", "THREAD", "STATE", "MEMORY", "USED"], running),
-      ...foundlings.slice(0, MOST_SHOWN).map(orphanedText),
+      ...orphaned.slice(0, MOST_SHOWN).map(orphanedText),
     ].join("\n\n")
   },
   async run({ teams, permits, reach }, { team, messageId }) {

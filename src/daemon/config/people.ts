@@ -5,7 +5,8 @@ import { visible } from "../../operations/columns.ts"
 import type { Call } from "../../operations/invoke.ts"
 import { minute, projectName } from "../../operations/text.ts"
 import type { CommandExtra } from "../../surfaces/cli/cli.ts"
-import type { Offer } from "../commands/picker.ts"
+import { client, type OutputOf } from "../../surfaces/http/client.ts"
+import type { Choice, Offer } from "../commands/picker.ts"
 import { isAtTerminal, type Pager, page, runInTerminal } from "../commands/terminal.ts"
 import { followAsk } from "../wiring/follow-ask.ts"
 import { followUpdates } from "../wiring/follow-updates.ts"
@@ -34,18 +35,14 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
     if (isInterrupted) process.exitCode = INTERRUPTED_EXIT
     return id
   }
-  const goOn = async (output: Given) => {
-    const { argv, cwd, command } = output as { argv: string[]; cwd?: string; command: string }
+  const resumeAgent = async (output: Given) => {
+    const { argv, cwd, command } = output as OutputOf<"resume">
     if (cwd !== undefined && !existsSync(cwd))
       throw new Failure("root_not_found", `the folder of this session no longer exists: ${cwd}`, { cwd })
     process.stderr.write(`${command}\n`)
     process.exitCode = await runInTerminal(argv, cwd).catch((error: unknown) => {
-      throw new Failure(
-        "dependency_missing",
-        `could not start \`${argv[0]}\`: not found on PATH`,
-        { argv },
-        { cause: error },
-      )
+      const why = `could not start \`${argv[0]}\`: not found on PATH`
+      throw new Failure("dependency_missing", why, { argv }, { cause: error })
     })
     return true
   }
@@ -58,12 +55,12 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
         if (!isAtTerminal() || open !== undefined)
           throw new Failure("bad_input", "missing query: throughline search <words>", { parameter: "query" })
         const picked = await pick(filters)
-        if (picked !== undefined) await goOn(await call("resume", { which: picked }, caller))
+        if (picked !== undefined) await resumeAgent(await call("resume", { which: picked }, caller))
         return undefined
       },
       async after(output, { open, superseded }) {
         if (open === undefined) return false
-        const { hits } = output as { hits: Hit[] }
+        const { hits } = output as OutputOf<"search">
         const number = open === true ? 1 : Number(open)
         const hit = hits[number - 1]
         if (!hit) {
@@ -111,15 +108,17 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
         const which = await pick()
         return which === undefined ? undefined : { ...given, which, run: true }
       },
-      after: async (output, { run }) => (run === true ? goOn(output) : false),
+      after: async (output, { run }) => (run === true ? resumeAgent(output) : false),
     },
   }
 
-  async function conversation({ sessionId, exchangeId, kind }: Hit, superseded: boolean) {
+  async function conversation(
+    { sessionId, exchangeId, kind }: OutputOf<"search">["hits"][number],
+    superseded: boolean,
+  ) {
     const { sessionsShow } = await import("../../operations/sessions.ts")
     const input = { sessionId, superseded, ...(kind === "thought" ? {} : { exchange: exchangeId }) }
-    const output = await call("sessions.show", input, caller)
-    return `${visible(sessionsShow.text(output as never, input))}\n`
+    return `${visible(sessionsShow.text(await client(call, caller)("sessions.show", input), input))}\n`
   }
 }
 
@@ -129,67 +128,38 @@ const OFFERED = 30
 
 /** The newest sessions, or those that match the typed words. Each session once. */
 function offerOf(call: Call, caller: Caller, filters: Given): Offer {
+  const ask = client(call, caller)
   const isNarrowed = Object.keys(filters).length > 0
   return async (typed) => {
     if (typed.trim() !== "") {
       // The last word may still be incomplete.
       const query = /[\p{L}\p{N}_]$/u.test(typed) ? `${typed}*` : typed
-      const { hits, notes } = (await call("search", { limit: OFFERED, ...filters, query }, caller)) as {
-        hits: Hit[]
-        notes: string[]
-      }
+      const { hits, notes } = await ask("search", { limit: OFFERED, ...filters, query })
       const first = hits.filter((hit, at) => hits.findIndex(({ sessionId }) => sessionId === hit.sessionId) === at)
       const none = hits.length === 0 ? ["No results."] : []
       return {
-        choices: first.map((hit) => choiceOf({ ...hit, id: hit.sessionId, preview: hit.snippet })),
+        choices: first.map((hit) => choiceOf(hit.sessionId, hit, hit.at, hit.project, hit.snippet)),
         note: [...none, ...notes].join(" ") || undefined,
       }
     }
     if (isNarrowed) return { choices: [], note: "Type to search." }
-    const { sessions } = (await call("sessions.list", { limit: OFFERED }, caller)) as { sessions: Listed[] }
-    const resumable = sessions.filter(({ resumeCommand }) => resumeCommand !== undefined)
-    return {
-      choices: resumable.map((session) =>
-        choiceOf({ ...session, project: session.mcpRootUri, at: session.updatedAt, preview: session.resumeCommand! }),
-      ),
-      note: resumable.length === 0 ? NOTHING_YET : undefined,
-    }
+    const { sessions } = await ask("sessions.list", { limit: OFFERED })
+    const choices = sessions.flatMap(({ id, updatedAt, mcpRootUri, resumeCommand, ...session }) =>
+      resumeCommand === undefined ? [] : [choiceOf(id, session, updatedAt, mcpRootUri, resumeCommand)],
+    )
+    return { choices, note: choices.length === 0 ? NOTHING_YET : undefined }
   }
 }
 
 const NOTHING_YET =
   "No sessions yet. Conversations are imported automatically; `throughline sources` lists the agents being watched."
 
-interface Hit {
-  sessionId: string
-  exchangeId: string
-  kind: string
-  title: string
-  platform: string
-  project?: string
-  at: string
-  snippet: string
-}
-
-interface Listed {
-  id: string
-  title: string
-  platform: string
-  mcpRootUri?: string | undefined
-  updatedAt: string
-  resumeCommand?: string
-}
-
-function choiceOf({ id, title, platform, project, at, preview }: Described) {
-  const about: [string, string, string] = [minute(at), platform, projectName(project)]
-  return { id, title, about, preview }
-}
-
-interface Described {
-  id: string
-  title: string
-  platform: string
-  project?: string | undefined
-  at: string
-  preview: string
+function choiceOf(
+  id: string,
+  { title, platform }: { title: string; platform: string },
+  at: string,
+  project: string | undefined,
+  preview: string,
+): Choice {
+  return { id, title, about: [minute(at), platform, projectName(project)], preview }
 }

@@ -1,10 +1,10 @@
-import type { z } from "zod"
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import { visible } from "../../operations/columns.ts"
 import type { Call } from "../../operations/invoke.ts"
-import { type PermissionView, permissionText } from "../../operations/permissions.ts"
-import { type AskView, askTextForPeople } from "../../operations/teams-ask.ts"
+import { permissionText } from "../../operations/permissions.ts"
+import { askTextForPeople } from "../../operations/teams-ask.ts"
+import { client, type OutputOf } from "../../surfaces/http/client.ts"
 import { isAtTerminal } from "../commands/terminal.ts"
 import { askPerson } from "./watch-permissions.ts"
 
@@ -16,8 +16,6 @@ const FAILED_EXIT = 6
 /** A shell's exit code for Ctrl-C. */
 const INTERRUPTED_EXIT = 130
 
-type Page = z.output<typeof AskView> & { text: string; at: number; doing?: string }
-
 interface FollowOptions {
   call: Call
   caller: Caller
@@ -27,7 +25,7 @@ interface FollowOptions {
 /** Asks, and streams the answer. Survives a daemon restart, as the question does. */
 export async function followAsk({ call, caller, input }: FollowOptions): Promise<void> {
   const untilMs = performance.now() + (typeof input.timeout === "number" ? input.timeout : Number.POSITIVE_INFINITY)
-  const { messageId } = (await call("teams_ask", { ...input, timeout: 0 }, caller)) as { messageId: string }
+  const { messageId } = (await call("teams_ask", { ...input, timeout: 0 }, caller)) as OutputOf<"teams_ask">
   const sayGoesOn = () => note(`\n${goesOn(messageId)}`)
   const onInterrupt = () => {
     sayGoesOn()
@@ -50,15 +48,16 @@ async function follow(
     untilMs,
   }: Pick<FollowOptions, "call" | "caller"> & { onInterrupt: () => void; untilMs: number },
 ): Promise<void> {
+  const ask = client(call, caller)
   const isTerminal = process.stderr.isTTY === true
   const shown = new Set<string>()
   let printed = ""
   let known: string | undefined
   for (let from = 0; ; ) {
-    const page = (await call("teams.follow", { messageId, from, timeout: WAIT_MS }, caller).catch((error: unknown) => {
+    const page = await ask("teams.follow", { messageId, from, timeout: WAIT_MS }).catch((error: unknown) => {
       if (!Failure.from(error).kind.retry) throw error
       return undefined
-    })) as Page | undefined
+    })
     if (!page) continue
     from = page.at
     printed += page.text
@@ -92,7 +91,7 @@ async function showPending(
   ids: readonly string[],
   { call, caller, onInterrupt }: { call: Call; caller: Caller; onInterrupt: () => void },
 ): Promise<void> {
-  const { permissions } = (await call("permissions.list", {}, caller)) as { permissions: PermissionView[] }
+  const { permissions } = await client(call, caller)("permissions.list", {})
   for (const view of permissions.filter(({ id }) => ids.includes(id))) {
     // A command that an agent runs never speaks for the person.
     if (isAtTerminal() && caller.agentShell === undefined) await askPerson(view, { call, caller, onInterrupt })

@@ -4,14 +4,9 @@ import { Failure } from "../../domain/failure.ts"
 import { visible } from "../../operations/columns.ts"
 import type { Call } from "../../operations/invoke.ts"
 import { updateLine } from "../../operations/updates.ts"
+import type { OutputOf } from "../../surfaces/http/client.ts"
 
 const ASK_MS = 500
-
-interface Page {
-  updates: Parameters<typeof updateLine>[0][]
-  next_since: string
-  has_more: boolean
-}
 
 /** Prints a team's updates as they arrive. Survives a daemon restart, as the cursor does. */
 export async function followUpdates({
@@ -31,7 +26,7 @@ export async function followUpdates({
     const page = (await call("pull_updates", asked, caller).catch((error: unknown) => {
       if (isFirst || !Failure.from(error).kind.retry) throw error
       return undefined
-    })) as Page | undefined
+    })) as OutputOf<"pull_updates"> | undefined
     for (const update of page?.updates ?? [])
       process.stdout.write(`${json ? JSON.stringify(update) : visible(updateLine(update))}\n`)
     from = page?.next_since ?? from

@@ -34,18 +34,7 @@ export function teamsRecords({
   projects: ProjectFinder
   messages: Messages
   isCaptured: boolean
-}): Pick<
-  TeamsDeps,
-  | "briefOf"
-  | "whereIs"
-  | "sessionsIn"
-  | "isInUse"
-  | "isOpenElsewhere"
-  | "readRecords"
-  | "sendTo"
-  | "takeBack"
-  | "isIdle"
-> {
+}) {
   return {
     async briefOf(nativeId) {
       const session = await capture.byNativeId(nativeId)
@@ -97,7 +86,7 @@ export function teamsRecords({
       if (isCaptured) await capture.capturing.sync(platform)
       return isCaptured
     },
-  }
+  } satisfies Partial<TeamsDeps>
 }
 
 /** Our MCP server, as an agent of a team starts it. */

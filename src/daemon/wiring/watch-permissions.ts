@@ -5,6 +5,7 @@ import { Failure } from "../../domain/failure.ts"
 import { visible } from "../../operations/columns.ts"
 import type { Call } from "../../operations/invoke.ts"
 import { type PermissionView, permissionsAnswer, permissionText } from "../../operations/permissions.ts"
+import { client } from "../../surfaces/http/client.ts"
 import { isAtTerminal } from "../commands/terminal.ts"
 
 const ASK_MS = 500
@@ -13,11 +14,10 @@ const ASK_MS = 500
 export async function watchPermissions({ call, caller }: { call: Call; caller: Caller }): Promise<never> {
   if (!isAtTerminal()) throw new Failure("bad_input", "--watch needs a terminal", { parameter: "watch" })
   const left = new Set<string>()
-  const waiting = async () =>
-    ((await call("permissions.list", {}, caller)) as { permissions: PermissionView[] }).permissions
+  const ask = client(call, caller)
   write("Waiting for permission requests. Ctrl-C to quit; pending requests stay pending.\n")
   for (;;) {
-    const next = (await waiting()).find(({ id }) => !left.has(id))
+    const next = (await ask("permissions.list", {})).permissions.find(({ id }) => !left.has(id))
     if (!next) {
       await sleep(ASK_MS)
       continue
@@ -34,7 +34,7 @@ export async function askPerson(
 ): Promise<void> {
   const { id } = view
   const isGone = async () => {
-    const { permissions } = (await call("permissions.list", {}, caller)) as { permissions: PermissionView[] }
+    const { permissions } = await client(call, caller)("permissions.list", {})
     return !permissions.some((one) => one.id === id)
   }
   write(`\n${visible(permissionText(view))}\n`)

@@ -29,10 +29,13 @@ export function remote(carry: Carrier): Call {
   }
 }
 
+/** What an operation answers. */
+export type OutputOf<Name extends keyof Operations> = z.output<Operations[Name]["output"]>
+
 export type Ask = <Name extends keyof Operations>(
   name: Name,
   input: z.input<Operations[Name]["input"]>,
-) => Promise<z.output<Operations[Name]["output"]>>
+) => Promise<OutputOf<Name>>
 
 /** The typed client: names, inputs and outputs are those of the operations. */
 export function client(call: Call, caller: Caller): Ask {
