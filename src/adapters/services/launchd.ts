@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import { SERVICE_MARK, type ServiceManager } from "../../domain/service.ts"
-import { run } from "./shared/run.ts"
+import { run } from "./run.ts"
 
 /** An agent of the user's launchd, on macOS. */
 export function launchd(machine: Machine, name: string, uid: number): ServiceManager {

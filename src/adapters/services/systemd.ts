@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import { SERVICE_MARK, type ServiceManager } from "../../domain/service.ts"
-import { run } from "./shared/run.ts"
+import { run } from "./run.ts"
 
 /** A unit of the user's own systemd, on Linux. */
 export function systemd(machine: Machine, name: string): ServiceManager {

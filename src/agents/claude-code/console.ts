@@ -1,7 +1,6 @@
 import { join } from "node:path"
 import type { AgentConsole, ConsoleScreen } from "../../domain/agent-console.ts"
-import { dialogIn, inputLine } from "../shared/console/input.ts"
-import { prepared, showsText } from "../shared/console/text.ts"
+import { dialogIn, inputLine, prepared, showsText } from "../shared/console.ts"
 import { liveSessions } from "./registry.ts"
 
 export const claudeCode: AgentConsole = {

@@ -8,8 +8,21 @@ import { type LineProcess, startLines } from "../shared/driver/lines.ts"
 import { memoryOf } from "../shared/driver/processes.ts"
 import { notStartedInTime, SERVER_MS, START_MS, within } from "../shared/driver/start.ts"
 import { permission, turns } from "../shared/driver/turn.ts"
-import { allowed, type CanUseTool, type ControlRequest, denied, question } from "./driver-permission.ts"
 import { claudeTurnReader, failureOf, type StreamLine } from "./driver-stream.ts"
+import { answersTo, decisionOf, permissionRequest, type Suggestion } from "./permission.ts"
+
+interface ControlRequest {
+  request_id: string
+  request: { subtype: string }
+}
+
+/** Claude Code's request, with the rules that it suggests. */
+interface CanUseTool {
+  tool_name: string
+  description?: string
+  input: Record<string, unknown>
+  permission_suggestions?: Suggestion[]
+}
 
 /** Claude Code in print mode, which reads prompts and control requests as JSON lines. One process per session. */
 export const createClaudeCodeDriver = (): Driver => ({
@@ -80,11 +93,12 @@ async function start(options: DriveOptions): Promise<DrivenSession> {
     const asked = new AbortController()
     questions.set(request_id, asked)
     const signal = AbortSignal.any([asked.signal, turn.over])
-    const tool = request as CanUseTool
-    const word = await permission(options, question(tool), signal)
+    const { tool_name, input, description, permission_suggestions } = request as unknown as CanUseTool
+    const question = permissionRequest(tool_name, input, description, permission_suggestions)
+    const word = await permission(options, question, signal)
     questions.delete(request_id)
     if (signal.aborted) return
-    respond({ subtype: "success", response: word.behavior === "allow" ? allowed(tool, word) : denied(word) })
+    respond({ subtype: "success", response: decisionOf(word, permission_suggestions, answersTo(input, word) ?? input) })
   }
 
   const prompt = async (message: { id: string; text: string }, { onEvent }: PromptOptions): Promise<TurnEnd> => {

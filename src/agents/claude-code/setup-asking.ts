@@ -1,7 +1,7 @@
 import type { PermissionAnswer, PermissionRequest } from "../../domain/driver.ts"
 import type { HookAsking, HookQuestion } from "../../domain/setup.ts"
 import { contentOf, fieldsOf, type Schema } from "../shared/setup/elicitation.ts"
-import { answersTo, questionsIn, suggestionLabel } from "./permission.ts"
+import { answersTo, decisionOf, permissionRequest, type Suggestion } from "./permission.ts"
 
 type Payload = Record<string, unknown>
 
@@ -29,7 +29,7 @@ export const claudeAsking: HookAsking = {
 interface PermissionPayload {
   tool_name?: string
   tool_input?: Payload
-  permission_suggestions?: Parameters<typeof suggestionLabel>[0][]
+  permission_suggestions?: Suggestion[]
   agent_id?: string
   agent_type?: string
 }
@@ -42,34 +42,19 @@ interface ElicitationPayload {
 }
 
 function permission(payload: Payload & PermissionPayload): HookQuestion | undefined {
-  const { tool_name: tool, tool_input: input = {}, permission_suggestions = [] } = payload
+  const { tool_name: tool, tool_input: input = {}, permission_suggestions } = payload
   if (typeof tool !== "string") return undefined
-  const { description } = input
   const subagent = payload.agent_id === undefined ? null : (payload.agent_type ?? "sub-agent")
-  return {
-    request: {
-      tool,
-      input,
-      title: typeof description === "string" ? `${tool}: ${description}` : tool,
-      suggestions: permission_suggestions.map((value) => ({ label: suggestionLabel(value), value })),
-      questions: questionsIn(tool, input),
-    },
-    subagent,
-    isShown: subagent === null,
-  }
+  const request = permissionRequest(tool, input, input.description, permission_suggestions)
+  return { request, subagent, isShown: subagent === null }
 }
 
-/** Return only the chosen rule: all of them together would switch the session's mode. */
 function decision(
-  { tool_name, tool_input = {}, permission_suggestions = [] }: PermissionPayload,
+  { tool_name = "", tool_input = {}, permission_suggestions }: PermissionPayload,
   answer: PermissionAnswer,
 ) {
-  if (answer.behavior === "deny")
-    return { behavior: "deny", message: answer.message, ...(answer.interrupt && { interrupt: true }) }
-  const rule = answer.always === undefined ? undefined : permission_suggestions[answer.always]
-  const updatedInput =
-    answersTo(tool_input, answer) ?? (tool_name && NEEDS_INPUT.has(tool_name) ? tool_input : undefined)
-  return { behavior: "allow", ...(updatedInput && { updatedInput }), ...(rule && { updatedPermissions: [rule] }) }
+  const unchanged = NEEDS_INPUT.has(tool_name) ? tool_input : undefined
+  return decisionOf(answer, permission_suggestions, answersTo(tool_input, answer) ?? unchanged)
 }
 
 /** These ignore an answer without input. */

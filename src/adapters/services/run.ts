@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import type { Ran } from "../../../domain/service.ts"
+import type { Ran } from "../../domain/service.ts"
 
 const MOST_MS = 30_000
 
