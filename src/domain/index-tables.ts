@@ -1,47 +1,47 @@
 /**
- * The tables that the search engine keeps its postings in. Nothing here knows what a list or a document means; all of it
- * can be made again from the archive.
+ * Storage of the search engine's postings, which knows nothing of their meaning. All of it can be rebuilt from
+ * the archive.
  */
 export interface IndexTables {
-  /** Makes the tables where there are none. Throws IndexUnusable when what is there cannot be read. */
+  /** Creates missing tables. Throws IndexUnusable when existing ones cannot be read. */
   open(): Promise<void>
-  /** Deletes everything, whatever state it is in, and opens empty tables. */
+  /** Deletes everything, even if damaged, and opens empty tables. */
   clear(): Promise<void>
-  /** Throws IndexUnusable when the tables are no longer those that were opened. */
+  /** Throws IndexUnusable when the tables were replaced or deleted. */
   check(): Promise<void>
   meta(): Promise<Record<string, string>>
   segments(): Promise<SegmentRow[]>
   tombstones(): Promise<TombstonesRow[]>
   sessions(): Promise<SessionRow[]>
-  /** The segments that have lists, whether they are listed or not. */
+  /** Segments with postings, with or without a row. */
   segmentsWithPostings(): Promise<number[]>
   termsOf(words: readonly string[]): Promise<Map<string, number>>
-  /** Of the words that start with it, in the order of their bytes. */
+  /** Ordered by the words' bytes. */
   termsWithPrefix(prefix: string): Promise<number[]>
-  /** Those of them that have these numbers, in any order. */
+  /** Those with these terms, in any order. */
   wordsWithPrefix(prefix: string, terms: readonly number[]): Promise<Term[]>
-  /** In the order of their bytes. */
+  /** Ordered by bytes. */
   termsAfter(word: string, limit: number): Promise<Term[]>
-  /** In the order asked for; undefined where there is none. */
+  /** In the order of the keys; undefined where there is none. */
   postings(keys: readonly PostingKey[]): Promise<(Uint8Array | undefined)[]>
   /** The next rows of a segment. */
   postingsAfter(segment: number, row: number, limit: number): Promise<{ row: number; bytes: Uint8Array }[]>
-  /** Their numbers alone. */
+  /** Row numbers only. */
   rowsAfter(segment: number, row: number, limit: number): Promise<number[]>
   /** One short transaction. */
   write(change: IndexChange): Promise<void>
   /** Overwrites what deleted rows left behind. */
   purge(): Promise<void>
   /**
-   * Moves what was written from the log into the file, where there is such a thing; unless idle, only from a long log.
-   * When idle it also gives free space back, a little at a time: true when there is more.
+   * Checkpoints the write-ahead log; unless idle, only a long one.
+   * When idle, also frees unused pages, a few at a time: true when there are more.
    */
   checkpoint(isIdle: boolean): Promise<boolean>
   sizeBytes(): Promise<number>
   close(): Promise<void>
 }
 
-/** A row of lists, by the number that the engine gave it in a segment. From 1 on, of 31 bits. */
+/** A row of postings; the engine numbers them within a segment, from 1, in 31 bits. */
 export interface PostingKey {
   segment: number
   row: number
@@ -50,7 +50,7 @@ export interface PostingKey {
 export interface SegmentRow {
   segment: number
   size: number
-  /** What is known of each document, as the engine packs it. */
+  /** The documents' facts, as the engine encodes them. */
   docs: Uint8Array
 }
 
@@ -77,9 +77,9 @@ export interface IndexChange {
   postings?: (PostingKey & { bytes: Uint8Array })[]
   segments?: SegmentRow[]
   tombstones?: TombstonesRow[]
-  /** Unlisted, with their tombstones; their lists stay until they are dropped. */
+  /** Their rows and tombstones are deleted; their postings stay until they are dropped. */
   retired?: number[]
-  /** Rows of one segment, up to and with this one. */
+  /** Rows of one segment, up to and including this one. */
   droppedPostings?: PostingKey
   droppedTerms?: Term[]
   droppedSessions?: number[]
@@ -87,7 +87,7 @@ export interface IndexChange {
 
 export type UnusableReason = "version" | "damaged" | "gone"
 
-/** The index cannot be used as it is, and has to be made again from the archive. */
+/** The index must be rebuilt from the archive. */
 export class IndexUnusable extends Error {
   readonly reason: UnusableReason
 

@@ -1,37 +1,37 @@
-/** Where vectors are kept. One per exchange, of whichever embedder made it last. */
+/** Storage of vectors: one per exchange, by the embedder that computed it last. */
 export interface VectorTables {
-  /** Of any space, and also when no embedder can be reached. */
+  /** In any space, also while no embedder is reachable. */
   remove(exchanges: readonly number[]): Promise<void>
   /** The exchanges of each session that have a vector, of any space. */
   bySession(): Promise<Map<string, number[]>>
-  /** Of what was removed, no byte is left in any file. */
+  /** Leaves no byte of removed vectors in any file. */
   purge(): Promise<void>
-  /** The vectors of one space. Those of another are not seen through it. */
+  /** The vectors of one space only. */
   space(space: Space): Promise<SpaceTables>
 }
 
-/** What vectors must have in common to be compared: the embedder that made them, and how we keep them. */
+/** What comparable vectors have in common: their embedder and our storage format. */
 export interface Space {
   id: string
   dimension: number
 }
 
 export interface SpaceTables {
-  /** Replaces what the exchange had, of whichever space. */
+  /** Replaces the exchange's vector of any space. */
   put(rows: readonly NewVector[], madeAtMs: number): Promise<void>
-  /** Which of these have a vector of this space, and when it was made. */
+  /** When the vectors of these exchanges were computed. */
   madeAt(exchanges: readonly number[]): Promise<Map<number, number>>
   count(): Promise<number>
-  /** In the order of exchanges, from the one after `after` on. */
+  /** By ascending exchange, starting after `after`. */
   page(after: number, limit: number): Promise<StoredVector[]>
   byExchange(exchanges: readonly number[]): Promise<StoredVector[]>
-  /** Deletes vectors of other spaces, at most so many; returns how many it were. */
+  /** Deletes vectors of other spaces, up to `limit`; returns their number. */
   removeForeign(limit: number): Promise<number>
 }
 
 export interface StoredVector {
   exchange: number
-  /** As eight-bit numbers: a component is `values[i] * scale`. All zero when the text had nothing to embed. */
+  /** Quantised: a component is `values[i] * scale`. All zero if the text had nothing to embed. */
   values: Int8Array
   scale: number
 }

@@ -7,10 +7,10 @@ const settings = z.strictObject({
   dimension: z.int().min(64).max(4096).default(384).describe("How many numbers a vector has"),
 })
 
-/** Changes whenever the same text would get another vector. */
+/** Must change when the same text gets another vector. */
 const VERSION = 1
 const GRAM_LENGTHS = [3, 4, 5]
-/** A word counts as much as about so many of its parts. */
+/** A word weighs as much as about this many of its parts. */
 const WORD_WEIGHT = 2
 /** A few milliseconds: searches run on the same thread. */
 const TEXTS_PER_TURN = 8
@@ -44,7 +44,7 @@ function vectorOf(text: string, dimension: number): Float32Array {
   const count = (hash: number, weight: number) => counts.set(hash, (counts.get(hash) ?? 0) + weight)
   for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
     count(fnv1a(FNV_BASIS, word, 0, word.length), WORD_WEIGHT)
-    // Hashed where they stand: a string for each of thousands of parts took most of the time.
+    // Hashed in place: allocating a string per part took most of the time.
     const bounded = `<${word}>`
     for (const length of GRAM_LENGTHS)
       for (let at = 0; at + length <= bounded.length; at++)
@@ -52,7 +52,7 @@ function vectorOf(text: string, dimension: number): Float32Array {
   }
   const vector = new Float32Array(dimension)
   for (const [hash, weight] of counts) {
-    // The sign comes from other bits than the place, so that features which share a place cancel out on average.
+    // Sign and place use different bits, so that collisions cancel out on average.
     vector[(hash >>> 1) % dimension]! += (hash & 1 ? 1 : -1) * Math.log1p(weight)
   }
   const norm = Math.hypot(...vector)
@@ -61,10 +61,10 @@ function vectorOf(text: string, dimension: number): Float32Array {
 
 const FNV_PRIME = 0x01000193
 const FNV_BASIS = 0x811c9dc5
-/** As if a # stood before it: no part is taken for a word. */
+/** As if prefixed with #: a part never collides with a word. */
 const PART_BASIS = Math.imul(FNV_BASIS ^ 35, FNV_PRIME)
 
-/** 32 bits, with a last mixing step: FNV alone leaves its low bits to the last character. */
+/** FNV-1a with a final mix: without it, the low bits depend on the last character only. */
 function fnv1a(basis: number, text: string, from: number, to: number): number {
   let hash = basis
   for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)

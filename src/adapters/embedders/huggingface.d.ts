@@ -1,4 +1,4 @@
-// What we use of the optional package. It is not among our dependencies, so its own types may not be there.
+// What we use of the optional package, whose own types may be absent.
 declare module "@huggingface/transformers" {
   export const env: { cacheDir?: string; allowRemoteModels?: boolean }
   export function pipeline(

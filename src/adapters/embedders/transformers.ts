@@ -18,7 +18,7 @@ const settings = z.strictObject({
   cacheDir: z.string().min(1).optional().describe("Folder for model weights (default: the package's own)"),
 })
 
-/** A model in this process. The package is several hundred megabytes, and so it is installed by whoever wants it. */
+/** A model in this process. Its package has several hundred megabytes, so it is an optional peer dependency. */
 export const transformers: EmbedderAdapter<typeof settings> = {
   kind: "transformers",
   settings,
@@ -42,7 +42,7 @@ export const transformers: EmbedderAdapter<typeof settings> = {
         family: "transformers",
         name: model,
         variant: `${precision}-${pooling}`,
-        // Small, because nothing else runs on this thread while the model does.
+        // Small, because the model blocks the thread.
         limits: { texts: 16, tokens: 8_000, tokensOfOne: 8_000 },
         async ask(texts) {
           const { dims, data } = await extract(texts, { pooling, normalize: true })

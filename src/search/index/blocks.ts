@@ -2,44 +2,44 @@ import { BLOCK_DOCS, BLOCK_SHIFT, blocksOf, impactIn, type PostingList } from ".
 import type { Accept, WeightedPostings } from "./rank.ts"
 import type { Top } from "./top.ts"
 
-/** Blocks are looked at in the order of what they can reach, in so many steps: near enough, and sorted in no time. */
+/** Blocks are visited by their upper bound, sorted into this many buckets: close enough to exact order, and linear time. */
 const STEPS = 128
-/** From so many postings on, looking at a whole block costs less than keeping a list of the documents that have some. */
+/** From this many postings on, scanning the whole block is cheaper than tracking the documents that have some. */
 const MANY_POSTINGS = 96
-/** Looking one document up costs as much as adding so many postings. */
+/** One lookup costs as much as adding this many postings. */
 const LOOK_UP_POSTINGS = 12
 const sums = new Int32Array(BLOCK_DOCS)
-/** Of one list only. */
+/** The scores of a single posting list. */
 const own = new Int32Array(BLOCK_DOCS)
 const touched = new Uint8Array(BLOCK_DOCS)
 
-/** Where a list is in the block that is looked at. */
+/** A posting list's range in the current block. */
 interface Here extends WeightedPostings {
   from: number
   to: number
-  /** The most that it adds in it. */
+  /** Its upper bound in the block. */
   most: number
 }
 
 interface Run {
   view: number
-  /** All of them, or those that need not occur. */
+  /** The optional terms. */
   parts: Here[]
-  /** Those that must. */
+  /** The required terms. */
   required: Here[]
   accept: Accept
   first: number
 }
 
 /**
- * MaxScore by blocks of documents. Those that can reach most come first, so that soon nothing else can be among the best; and
- * within a block, words that cannot lift a document there by themselves are only looked up in documents that others have.
+ * Block-max MaxScore. Blocks with the highest upper bound come first, which raises the threshold early. Within a block, terms
+ * that cannot reach the threshold on their own are only looked up in documents that other terms found.
  */
 export class Blocks {
   readonly #runs: Run[] = []
   #count = 0
 
-  /** Documents without one of the required lists, which are among those of the parts, are not looked at. */
+  /** `required` is a subset of the lists in `parts`; blocks without one of them are skipped. */
   add(
     view: number,
     size: number,
@@ -83,13 +83,13 @@ export class Blocks {
       if (bounds[at]! >= top.floor)
         if (run.required.length > 0) scoreConjunction(top, run, at - run.first, bounds[at]!)
         else scoreBlock(top, run, at - run.first, bounds[at]!)
-      // Those of one step are in no order; no later one has more than the first of it.
+      // A bucket is unsorted, but no later bucket has a higher bound.
       else if (bounds[at]! + highest / STEPS + 1 < top.floor) return
     }
   }
 }
 
-/** Of all blocks of a search: what they can reach, the run that each is in, and their order. Used again by the next one. */
+/** Upper bound, run and order of all blocks of a search. Reused by the next search. */
 interface Scratch {
   bounds: Int32Array
   owners: Uint16Array
@@ -135,14 +135,14 @@ function clearWithout(bounds: Int32Array, { docs, count, maxes }: PostingList): 
   bounds.fill(0, next)
 }
 
-/** `bound` is what the parts can reach in this block. */
+/** `bound` is the block's upper bound. */
 function scoreBlock(top: Top, { view, parts, accept }: Run, block: number, bound: number): void {
   const first = block << BLOCK_SHIFT
   const { floor } = top
   let rest = bound
   let others = parts.length
   let count = 0
-  // As long as what is left could lift a document by itself.
+  // As long as the remaining terms could reach the threshold on their own.
   while (others > 0 && rest >= floor) {
     const part = parts[--others]!
     rest -= part.weight * enter(part, block)
@@ -160,7 +160,7 @@ function scoreBlock(top: Top, { view, parts, accept }: Run, block: number, bound
   pushTouched(top, view, accept, first, left)
 }
 
-/** Where all of some words must occur: those that have the rarest of them here, and then the others. */
+/** Conjunction: the documents with the rarest required term, filtered by the other required terms. */
 function scoreConjunction(top: Top, { view, parts, required, accept }: Run, block: number, bound: number): void {
   const first = block << BLOCK_SHIFT
   const { floor } = top
@@ -189,7 +189,7 @@ function pushTouched(top: Top, view: number, accept: Accept, first: number, coun
   sums.fill(0)
 }
 
-/** Keeps in `touched` those that this list has, too, and that have so much with it. */
+/** Keeps the documents of `touched` that this list has too and that still reach `least`. */
 function stillHaving(part: Here, first: number, count: number, least: number): number {
   const { list, weight, from, to } = part
   const isSpread = (list.docs !== undefined || list.places !== undefined) && to - from <= count * LOOK_UP_POSTINGS
@@ -206,7 +206,7 @@ function stillHaving(part: Here, first: number, count: number, least: number): n
   return left
 }
 
-/** Keeps in `touched` those that have so much; how many they are. */
+/** Keeps the documents of `touched` that reach `least`; returns their number. */
 function stillAble(count: number, least: number): number {
   const isMany = count > BLOCK_DOCS
   const end = isMany ? BLOCK_DOCS : count
@@ -218,7 +218,7 @@ function stillAble(count: number, least: number): number {
   return left
 }
 
-/** To the first so many of `touched`; to others, too, where that costs less. */
+/** Adds to the first `count` documents of `touched`; to all of the block where that is cheaper. */
 function addWhere(part: Here, first: number, count: number): void {
   const { list, weight, from, to } = part
   if (list.docs === undefined && list.places === undefined)
@@ -227,7 +227,7 @@ function addWhere(part: Here, first: number, count: number): void {
   else for (let at = 0; at < count; at++) sums[touched[at]!]! += weight * impactIn(list, first + touched[at]!)
 }
 
-/** The largest impact in the block. */
+/** Moves to the block; returns its largest impact. */
 function enter(part: Here, block: number): number {
   const { docs, places, impacts, starts, maxes, count } = part.list
   if (docs === undefined) {
@@ -251,7 +251,7 @@ function enter(part: Here, block: number): number {
   return most
 }
 
-/** How many documents are in `touched`; more than a block has means that nobody counted. */
+/** Returns the number of documents in `touched`, or more than a block has if they were not tracked. */
 function addUp(part: Here, first: number, already: number): number {
   const { docs, places, impacts } = part.list
   const { weight, from, to } = part

@@ -2,43 +2,41 @@ import { decodePostings, type PostingList } from "./posting-list.ts"
 import { isPage, postingsInPage } from "./posting-page.ts"
 import type { Segment } from "./segment.ts"
 
-/** What the objects around a list take, roughly. */
+const MAX_BYTES = 40 * 1024 * 1024
+const MAX_WORDS = 40_000
+
+/** Roughly, the objects around a posting list. */
 const OVERHEAD_BYTES = 600
 const ABSENT_BYTES = 60
 
-/** What reading costs whatever its length, in bytes that could be read meanwhile. */
+/** The fixed cost of a read, in bytes that could be read in the same time. */
 const READ_COST_BYTES = 30_000
-/** So much is kept when there is too much: less often, and then more at once. */
+/** Evict down to this share, so that eviction is rare. */
 const KEPT_SHARE = 0.8
 
 /**
- * Lists by what it would cost to read them again and how often they were used, for each byte they take. What is not used
- * loses its worth with time: each new one is worth as much more as what went last. A few dozen words are in most queries
- * and in most documents; by age alone their lists would be read again and again.
+ * GreedyDual-Size-Frequency: a posting list is worth the cost of reading it again times its uses, per byte. Unused entries
+ * age, because each new entry starts at the worth of the last one evicted. With LRU, the few dozen words that are in most
+ * queries and most documents would be read again and again.
  *
- * Most words of a query do not come again soon. They are only held until the next ones are read, and kept when they are read
- * a second time: what is kept for a while and then dropped is what the garbage collector has most work with.
+ * Most words of a query do not recur soon. They are held until the next read, and cached on their second read: entries that
+ * live for a while and are then dropped cost the garbage collector most.
  */
 export class PostingListCache {
-  readonly #maxBytes: number
   readonly #byTerm = new Map<number, TermPostings>()
   #held = new Map<number, TermPostings>()
   readonly #missed = new Remembered()
   #bytes = 0
   #gone = 0
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
-  }
-
-  /** Of the segments for which it is known; null where it is known not to be there. */
+  /** By segment; null where the segment is known to have none. */
   of(term: number): ReadonlyMap<Segment, PostingList | null> | undefined {
     const entry = this.#byTerm.get(term)
     if (entry) this.#use(entry)
     return (entry ?? this.#held.get(term))?.lists
   }
 
-  /** Of the rows that were read for them: its own, or the page in which it is if it is anywhere. */
+  /** `bytes` is the term's own row, or the posting page that may have it. */
   put(read: readonly { term: number; segment: Segment; bytes: Uint8Array | undefined }[]): (PostingList | null)[] {
     const held = new Map<number, TermPostings>()
     const lists = read.map(({ term, segment, bytes }) => {
@@ -60,7 +58,7 @@ export class PostingListCache {
     this.#held = held
     for (const [term, entry] of held) {
       if (!this.#missed.has(term)) {
-        this.#missed.add(term, entry.bytes, this.#maxBytes)
+        this.#missed.add(term, entry.bytes)
         continue
       }
       held.delete(term)
@@ -68,11 +66,11 @@ export class PostingListCache {
       this.#bytes += entry.bytes
       this.#use(entry)
     }
-    if (this.#bytes > this.#maxBytes) this.#makeRoom()
+    if (this.#bytes > MAX_BYTES) this.#makeRoom()
     return lists
   }
 
-  /** A segment is gone. */
+  /** Drops a segment. */
   forget(segment: Segment): void {
     for (const entry of this.#byTerm.values()) {
       const list = entry.lists.get(segment)
@@ -103,7 +101,7 @@ export class PostingListCache {
   #makeRoom(): void {
     const entries = [...this.#byTerm].sort(([, a], [, b]) => a.worth - b.worth)
     for (const [term, { bytes, worth }] of entries) {
-      if (this.#bytes <= this.#maxBytes * KEPT_SHARE) return
+      if (this.#bytes <= MAX_BYTES * KEPT_SHARE) return
       this.#byTerm.delete(term)
       this.#bytes -= bytes
       this.#gone = worth
@@ -111,7 +109,7 @@ export class PostingListCache {
   }
 }
 
-/** The words of what was read last, about as much as could be kept: in two sets, of which the older goes as a whole. */
+/** The terms read last, about as many as fit the cache. Two generations; the older one is dropped as a whole. */
 class Remembered {
   #young = new Set<number>()
   #old = new Set<number>()
@@ -121,10 +119,10 @@ class Remembered {
     return this.#young.has(term) || this.#old.has(term)
   }
 
-  add(term: number, bytes: number, maxBytes: number): void {
+  add(term: number, bytes: number): void {
     this.#young.add(term)
     this.#bytes += bytes
-    if (this.#bytes <= maxBytes / 2) return
+    if (this.#bytes <= MAX_BYTES / 2) return
     this.#old = this.#young
     this.#young = new Set()
     this.#bytes = 0
@@ -149,18 +147,13 @@ interface TermPostings {
 }
 
 /**
- * The numbers of words; 0 for a word that the dictionary does not have. In two maps: what is used again moves to the young
- * one, and when that is full the old one goes as a whole. A single one that is evicted from its front walks over what was
- * deleted before.
+ * Terms by word; 0 if the dictionary does not have the word. Two generations: a hit moves to the young one, and the old one
+ * is dropped as a whole. Evicting from the front of a single Map would walk over the entries deleted
+ * before.
  */
 export class WordCache {
-  readonly #maxWords: number
   #young = new Map<string, number>()
   #old = new Map<string, number>()
-
-  constructor(maxWords: number) {
-    this.#maxWords = maxWords
-  }
 
   get(word: string): number | undefined {
     const young = this.#young.get(word)
@@ -171,7 +164,7 @@ export class WordCache {
   }
 
   set(word: string, term: number): void {
-    if (this.#young.size >= this.#maxWords / 2) {
+    if (this.#young.size >= MAX_WORDS / 2) {
       this.#old = this.#young
       this.#young = new Map()
     }

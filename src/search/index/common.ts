@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from "node:timers/promises"
 import type { IndexTables, Term } from "../../domain/index-tables.ts"
 import type { Counts } from "./counts.ts"
 
-/** A word in so many documents is common. At a million messages one in sixty is. */
+/** At a million messages, one word in sixty is in this many documents. */
 export const COMMON_DOCS = 128
-/** Words of the dictionary that are read in a row. */
+/** Words read from the dictionary before searches get a turn. */
 const READ_WORDS = 1_000
 
 /**
- * The common words, in memory: a short prefix stands for some of them, and need not be looked for among a hundred thousand
- * others. They are learnt from the dictionary when the first prefix comes, and then from what is written.
+ * The common words, in memory: a short prefix expands to some of them, so a hundred thousand others need not be read. Loaded
+ * from the dictionary with the first prefix query, then kept up to date by flushes.
  */
 export class CommonWords {
   readonly #tables: IndexTables
@@ -21,18 +21,18 @@ export class CommonWords {
     this.#counts = counts
   }
 
-  /** All that begin so and are common, and maybe some that were; undefined while that is not known. */
+  /** All common words with this prefix, perhaps also former ones; undefined until they are loaded. */
   withPrefix(prefix: string): Term[] | undefined {
     if (!this.#learning) {
       this.#learning = { terms: new Set(), added: [], sorted: [], isDone: false }
-      // What fails here fails for the search that looks in the dictionary itself, and is told there.
+      // The search then reads the dictionary itself, and reports the failure.
       this.#learn(this.#learning).catch(() => this.clear())
     }
     const { isDone } = this.#learning
     return isDone ? this.#sorted(this.#learning, prefix) : undefined
   }
 
-  /** To be told of every word whose count has grown. */
+  /** Must be called for every word whose count has grown. */
   add(word: string, term: number): void {
     const learning = this.#learning
     if (!learning || this.#counts.of(term) < COMMON_DOCS || learning.terms.has(term)) return

@@ -15,17 +15,17 @@ import { type Engine, openEngine } from "./engine.ts"
 import { type Indexer, makeIndexer } from "./indexer.ts"
 import { reconcile } from "./reconcile.ts"
 
-/** Everything that works on the index, in the one thread that owns it. */
+/** Indexing and search, in the thread that owns the index. */
 export interface RecallCore {
   search(request: SearchRequest): Promise<SearchResult>
   facts(): Promise<IndexFacts>
-  /** Resolves when the index has taken the journal up to here, and written it down where something was forgotten. */
+  /** Resolves when the journal is indexed up to here, and what was forgotten is purged. */
   reached(position: number): Promise<void>
   /** Empties the index and fills it again. Resolves when everything up to now can be found. */
   rebuild(): Promise<void>
-  /** Which share of the time may go into indexing; searches always get theirs. */
+  /** The share of time to spend on indexing; searches are not limited. */
   pace(share: number): void
-  /** A hint that the journal has moved. */
+  /** A hint that the journal has grown. */
   wake(): void
   /** Indexes until the signal. */
   run(signal: AbortSignal): Promise<void>
@@ -36,9 +36,9 @@ export interface IndexFacts {
   segments: number
   position: number
   sizeBytes: number
-  /** Nothing is left to be written or merged. */
+  /** Nothing is left to flush or merge. */
   isTidy: boolean
-  /** Why it is being rebuilt, while it is. */
+  /** The reason for a rebuild in progress. */
   rebuilding?: string
   vectors?: EmbeddingState
 }
@@ -49,19 +49,19 @@ export interface CoreOptions {
   clock: Clock
   onTrouble(error: unknown, what: string): void
   onRebuild(reason: string): void
-  /** Told when there is nothing left to do for now. */
+  /** Called when idle. */
   onRest?(facts: IndexFacts): void
   /** Search by meaning, where an embedder is configured. */
   startVectors?(source: ExchangeSource, signal: AbortSignal): Vectors
 }
 
-/** Wake-ups make it fast; this makes it right when one is lost. */
+/** In case a wake-up is lost. */
 const POLL_MS = 2_000
 const RETRY_MS = 1_000
 const MOST_RETRY_MS = 16_000
-/** Gathers what comes in a burst: whoever writes must not share his processor with us at every line. */
+/** Debounce: do not compete with the writer on every line. */
 const GATHER_MS = 100
-/** What has come to rest for so long is written down, however little it is. */
+/** After this much quiet, even a small memtable is flushed. */
 const CALM_MS = 2_000
 const TIDY_MS = 60
 const MOST_PAUSE_MS = 4_000
@@ -115,13 +115,13 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     rebuilding = { reason, until: await store.journal.last() }
     onRebuild(reason)
   }
-  /** What is there cannot be used any more: it is closed, emptied, and filled again from the journal's beginning. */
+  /** Closes and clears an unusable index; the journal refills it. */
   const rebuild = async (reason: string, unusable = opened) => {
-    // Another one has found out before.
+    // Another caller has already rebuilt it.
     if (unusable !== opened) return
     const old = opened
     opened = undefined
-    // Whoever needs the index waits for the empty one: opened half cleared, it would be written by two.
+    // Callers wait for the cleared index: opened earlier, it would have two writers.
     opening = empty(old?.engine, reason)
       .then(open)
       .finally(() => {
@@ -158,7 +158,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     settle(indexer.position())
     if (more) tookAtMs = performance.now()
     const isCalm = !more && performance.now() - tookAtMs > CALM_MS
-    // As much for putting in order as for taking in: many small segments make every search slower.
+    // Merging gets as much time as indexing: many small segments slow down every search.
     const untilMs = performance.now() + TIDY_MS
     do {
       hasWork = await engine.work({ idle: isCalm })
@@ -246,7 +246,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
   }
 }
 
-/** What is written now need not be read again at the next start; but nobody waits long for that. */
+/** Saves the next start some work, but must not delay the shutdown. */
 async function putAway(engine: Engine): Promise<void> {
   const untilMs = performance.now() + PUT_AWAY_MS
   try {
@@ -256,7 +256,7 @@ async function putAway(engine: Engine): Promise<void> {
   }
 }
 
-/** What arrives all the time is always a little behind; nobody needs to hear of that. */
+/** Live sessions are always a few entries ahead of the index; not worth a note. */
 const NEARLY_ALL = 200
 
 const incomplete = (reason: string | undefined) =>

@@ -2,14 +2,14 @@ import { crc32 } from "node:zlib"
 import { damaged } from "./posting-list.ts"
 import type { PostingRow } from "./posting-page.ts"
 
-/** Of each segment, after all rows of its lists: in how many of its documents each word is. */
+/** Document frequencies of a segment are stored after its posting rows. */
 export const FIRST_COUNTS_ROW = 2 ** 30
 const ROW_BYTES = 32 * 1024
 const CHECKSUM_BYTES = 4
-/** Two numbers of 32 bits, seven of them to a byte. */
+/** Two varints of 32 bits. */
 const MOST_BYTES = 10
 
-/** In how many documents each word is, by term: of all segments together, however they were merged. */
+/** Document frequency by term, over all segments. */
 export class Counts {
   #byTerm = new Uint32Array(1024)
 
@@ -28,7 +28,7 @@ export class Counts {
 }
 
 export function eachCount(bytes: Uint8Array, call: (term: number, count: number) => void): void {
-  // A bit that is another would hide a word.
+  // A flipped bit would hide a word.
   const end = bytes.length - CHECKSUM_BYTES
   if (end < 0 || new DataView(bytes.buffer, bytes.byteOffset).getUint32(end) !== crc32(bytes.subarray(0, end)))
     throw damaged()
@@ -49,7 +49,7 @@ export function eachCount(bytes: Uint8Array, call: (term: number, count: number)
   }
 }
 
-/** Makes rows of counts that come by ascending term. */
+/** Encodes counts, added by ascending term, into rows. */
 export class CountsWriter {
   readonly rows: PostingRow[] = []
   #bytes = new Uint8Array(ROW_BYTES)

@@ -2,7 +2,7 @@ import type { DocKind } from "../words/document.ts"
 import { DOC_KINDS, type Docs, isSet } from "./docs.ts"
 import type { IndexState, View } from "./index-state.ts"
 
-/** What is known of a document without its words. */
+/** A document's facts, without its words. */
 export interface DocInfo {
   ref: number
   sessionId: string
@@ -32,7 +32,7 @@ export function infoAt(state: IndexState, { docs }: View, doc: number): DocInfo 
 
 const SAID = new Set(["prompt", "reply", "summary", "thought"].map((kind) => DOC_KINDS.indexOf(kind as DocKind)))
 
-/** Of a session, in the order in which it was kept; what tools did in between is left out. */
+/** Prompts, replies, summaries and thoughts of a session, in the order in which they were stored. */
 export function said(state: IndexState, sessionId: string): number[] {
   const session = state.sessions.numberOf(sessionId)
   if (session === undefined) return []
@@ -43,7 +43,7 @@ export function said(state: IndexState, sessionId: string): number[] {
   return refs.sort((a, b) => a - b)
 }
 
-/** Those before this one that nobody took back, the latest first. */
+/** Prompts before this one that were not rewound, newest first. */
 export function prompts(state: IndexState, before: number, limit: number): number[] {
   const found: number[] = []
   for (const { docs } of state.memtables)
@@ -61,7 +61,7 @@ export function countPrompts(state: IndexState): number {
   return [...state.segments, ...state.memtables].reduce((sum, { docs }) => sum + docs.countOf(PROMPT), 0)
 }
 
-/** Documents of a segment are in the order of their refs. */
+/** Documents of a segment are sorted by ref. */
 function firstNotBelow({ ref, size }: Docs, wanted: number): number {
   let low = 0
   let high = size
@@ -78,7 +78,7 @@ const PROMPT = DOC_KINDS.indexOf("prompt")
 const isPrompt = (docs: Docs, doc: number) =>
   docs.kind[doc] === PROMPT && !isSet(docs.removed, doc) && !isSet(docs.hidden, doc)
 
-/** The documents of every session. */
+/** The live documents of every session. */
 export function* refsBySession(state: IndexState): Iterable<{ sessionId: string; refs: number[] }> {
   for (const session of state.sessions.numbers()) {
     const refs = [...state.segments, ...state.memtables].flatMap((view) =>

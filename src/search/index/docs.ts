@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib"
 import { IndexUnusable } from "../../domain/index-tables.ts"
 import { TURN_KINDS } from "../../domain/turn.ts"
 
-/** A turn's kind, or a thought. Written as its place in this list, which is therefore part of the format. */
+/** A turn's kind, or a thought. Stored as an index into this list, so its order is part of the format. */
 export const DOC_KINDS = [...TURN_KINDS, "thought"] as const
 export interface DocFacts {
   ref: number
@@ -16,7 +16,7 @@ export interface DocFacts {
 const BYTES_PER_DOC = 8 + 4 + 4 + 4 + 2 + 1
 const CHECKSUM_BYTES = 8
 
-/** What is known of the documents of one segment, or of those not yet written: a column for each fact. */
+/** The facts about the documents of a segment or memtable, one typed array per column. */
 export class Docs {
   size = 0
   atMs!: Float64Array
@@ -52,7 +52,7 @@ export class Docs {
     return doc
   }
 
-  /** Takes over a document of others, without its tombstones. */
+  /** Copies a document without its tombstones. */
   pushFrom(other: Docs, doc: number): void {
     this.push({
       ref: other.ref[doc]!,
@@ -80,7 +80,7 @@ export class Docs {
     this.#counted = undefined
   }
 
-  /** False when it was hidden before. */
+  /** False if it was hidden already. */
   hide(doc: number): boolean {
     if (isSet(this.hidden, doc)) return false
     this.hidden[doc >> 3]! |= 1 << (doc & 7)
@@ -88,7 +88,7 @@ export class Docs {
     return true
   }
 
-  /** Of this kind, without what is removed or hidden. Counted once, and again after a change: it is asked all the time. */
+  /** Documents of this kind that are neither removed nor hidden. Cached until something changes. */
   countOf(kind: number): number {
     if (this.#counted?.kind !== kind) {
       let count = 0
@@ -111,7 +111,7 @@ export class Docs {
 
   static decode(bytes: Uint8Array, size: number): Docs {
     const end = bytes.length - CHECKSUM_BYTES
-    // Copied by its own constructor: the slice of a Buffer is a view on a pool that others write to.
+    // Copy: slicing a Buffer gives a view of the driver's pool, which is reused.
     const columns = new Uint8Array(bytes.subarray(0, Math.max(end, 0)))
     const sum = end < 0 ? 0 : new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(end)
     if (end !== size * BYTES_PER_DOC || crc32(columns) !== sum)

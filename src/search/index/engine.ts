@@ -16,13 +16,13 @@ export type { DocInfo } from "./doc-info.ts"
 export type { EngineFilter, EngineHit, EngineQuery } from "./search.ts"
 
 export interface NewDoc {
-  /** Unique for good; a 32-bit number. */
+  /** Unique, never reused; 32 bits. */
   ref: number
   sessionId: string
   kind: DocKind
   atMs: number
   exchange: number
-  /** Of each word how often it occurs, weighted by where it stands. */
+  /** By word, how often it occurs, weighted by where. */
   words: ReadonlyMap<string, number>
   length: number
 }
@@ -32,9 +32,9 @@ export interface EngineFacts {
   segments: number
   /** The journal number up to which everything can be found. */
   position: number
-  /** The journal number from which to go on after a crash. */
+  /** The journal number from which to continue after a crash. */
   durablePosition: number
-  /** Documents that are in memory only. */
+  /** Documents in memory only. */
   memtable: number
   sizeBytes: number
 }
@@ -42,59 +42,47 @@ export interface EngineFacts {
 export interface Engine {
   /** Searchable at once; durable at the next flush, together with `position`. Replaces a document of the same ref. */
   add(docs: readonly NewDoc[], position: number): Promise<void>
-  /** Gone for good, also from what is written. */
+  /** Permanently, also from segments. */
   remove(refs: readonly number[]): Promise<void>
-  /** Taken back by the platform: left out of results unless asked for. */
+  /** Rewound by the agent: excluded from results unless requested. */
   hide(refs: readonly number[]): Promise<void>
-  /** Of everything that was removed, no word is left in any file that only it had. */
+  /** Leaves no word in any file that only removed documents had. */
   purge(): Promise<void>
   has(ref: number): boolean
   search(query: EngineQuery): Promise<EngineHit[]>
-  /** By word, then by document: the weighted counts, as well as a byte can tell. 0 for what is not there. */
+  /** Weighted counts by word, then by document, with the precision of a byte. */
   weights(docs: readonly number[], words: readonly string[]): Promise<Float32Array[]>
   docsOfExchange(sessionId: string, exchange: number): number[]
   info(ref: number): DocInfo | undefined
-  /** Which documents fit at this moment. */
+  /** Which documents match now. */
   fitting(filter: EngineFilter): (ref: number) => boolean
-  /** What was said in a session, in order; what tools did in between is left out. */
+  /** Prompts, replies, summaries and thoughts of a session, in order. */
   said(sessionId: string): number[]
-  /** The words that a query stands for: prefixes written out, each word once. */
+  /** The words of a query, with prefixes expanded, each once. */
   expand(query: Pick<EngineQuery, "words" | "all">): Promise<{ word: string; weight: number }[]>
-  /** Each exchange, or document that stands alone, as one text. */
+  /** Each exchange, or single document, as one text. */
   wholes(
     of: readonly { sessionId: string; exchange: number; ref: number; isAlone: boolean }[],
     words: readonly string[],
   ): Promise<Wholes>
   sessions(): Iterable<{ sessionId: string; refs: number[] }>
-  /** Prompts before this one, the latest first. */
+  /** Prompts before this one, newest first. */
   prompts(before: number, limit: number): number[]
   countPrompts(): number
   facts(): EngineFacts
-  /** One batch of what is to be written or merged; true when there is more. With `idle`, also what could still wait. */
+  /** Writes or merges one batch; true if there is more. With `idle`, also what could wait. */
   work(when?: { idle?: boolean }): Promise<boolean>
-  /** Gives back the memory that only makes the next searches faster. */
-  dropCaches(): void
-  /** What is not written yet is lost: the journal's number says from where to add it again. */
+  /** Discards the memtables; they are read again from the journal after `durablePosition`. */
   close(): Promise<void>
 }
 
-export interface EngineOptions {
-  cacheBytes?: number
-  cachedWords?: number
-}
-
-/** Anything that changes what the bytes mean must change this. */
+/** Must change with the meaning of any stored byte. */
 const FORMAT = `4 ${AVERAGE_LENGTH} ${DOC_KINDS.join(",")}`
-const CACHE_BYTES = 40 * 1024 * 1024
-const CACHED_WORDS = 40_000
 
-/** Throws IndexUnusable when the tables are of another format or damaged: clear them, and add everything again. */
-export async function openEngine(tables: IndexTables, options: EngineOptions = {}): Promise<Engine> {
+/** Throws IndexUnusable when the tables have another format or are damaged: clear them and index everything again. */
+export async function openEngine(tables: IndexTables): Promise<Engine> {
   await tables.open()
-  const state = new IndexState(tables, {
-    cacheBytes: options.cacheBytes ?? CACHE_BYTES,
-    cachedWords: options.cachedWords ?? CACHED_WORDS,
-  })
+  const state = new IndexState(tables)
   const position = await restore(state)
   return makeEngine(state, new Work(state, position, await tables.sizeBytes()))
 }
@@ -121,7 +109,7 @@ async function restore(state: IndexState): Promise<number> {
   state.replaceSegments([], segments)
   for (const segment of segments) await state.restoreCounts(segment)
   state.nextTerm = terms + 1
-  // Left by a process that ended in the middle. Their numbers are not given out before they are gone.
+  // Left by an interrupted flush or merge. Their numbers are reused only once they are dropped.
   const listed = new Set(segments.map(({ number }) => number))
   state.toDrop = (await tables.segmentsWithPostings()).filter((number) => !listed.has(number))
   return position
@@ -199,10 +187,6 @@ function makeEngine(state: IndexState, work: Work): Engine {
       }
     },
     work: ({ idle = false } = {}) => work.alone(() => work.step(idle)),
-    dropCaches() {
-      state.postingLists.clear()
-      state.forgetWords()
-    },
     close: () => work.close(),
   }
 }

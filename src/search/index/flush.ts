@@ -6,17 +6,17 @@ import type { Memtable } from "./memtable.ts"
 import { type PostingRow, RowWriter } from "./posting-page.ts"
 import { Segment } from "./segment.ts"
 
-/** Words that are looked up and numbered in one batch: more would hold up a search that waits for the thread. */
+/** Words looked up and numbered per batch; more would delay a search that waits for the thread. */
 export const BATCH_WORDS = 128
-/** Lists that are written in one batch, and their bytes. */
+/** Posting lists written per batch, and their bytes. */
 const BATCH_LISTS = 512
 const BATCH_BYTES = 256 * 1024
 
 export const isBatchFull = ({ lists, bytes }: RowWriter) => lists >= BATCH_LISTS || bytes >= BATCH_BYTES
 
 /**
- * Writes a memtable as a segment. Every `yield` ends a batch, and a batch is one transaction. The segment is there when its
- * row is, and with it the journal's number moves; before that, all that is written is nobody's.
+ * Writes a memtable as a segment. Every `yield` ends a batch, which is one transaction. The last one adds the segment's row
+ * and moves the position; without that row, its postings are orphans, dropped at the next start.
  */
 export async function* flush(state: IndexState, memtable: Memtable): AsyncGenerator<void, void> {
   const order = liveByRef(memtable.docs)
@@ -75,7 +75,7 @@ async function* writePostings(
   const words: string[] = []
   const terms: number[] = []
   const lists: number[][] = []
-  // Never all at once: there may be a hundred thousand of them.
+  // In batches: there may be a hundred thousand words.
   for (const entries = memtable.words.entries(); ; ) {
     const some = entries.take(BATCH_WORDS).toArray()
     if (some.length === 0) break
@@ -108,12 +108,12 @@ async function* writePostings(
 
 const PLACE = 2 ** 22
 
-/** Places by the terms in them, so that rows go to the end of their table. As numbers, which sort faster than objects. */
+/** Indexes into `terms` by ascending term, so that rows are appended. Packed into numbers, which sort faster than objects. */
 function byNumber(terms: number[]): Uint32Array {
   return Uint32Array.from(Float64Array.from(terms, (term, at) => term * PLACE + at).sort(), (packed) => packed % PLACE)
 }
 
-/** New words get the next numbers, and are in the dictionary before a list names them. */
+/** New words get the next terms, and are in the dictionary before a posting list refers to them. */
 async function numberWords(state: IndexState, words: string[]): Promise<number[]> {
   const terms = await state.termsOf(words)
   const added: Term[] = []
@@ -128,7 +128,7 @@ async function numberWords(state: IndexState, words: string[]): Promise<number[]
   return terms
 }
 
-/** Postings of document << 8 | impact, in any order. */
+/** Sorts postings (document << 8 | impact) unless they are sorted already. */
 export function ascending(postings: Uint32Array, count: number): Uint32Array {
   const ordered = postings.subarray(0, count)
   for (let at = 1; at < count; at++) {

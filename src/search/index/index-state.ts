@@ -8,41 +8,39 @@ import type { Segment } from "./segment.ts"
 
 export type View = Segment | Memtable
 
-/** Rows of counts that are read at once. */
+/** Rows of counts per read. */
 const COUNTS_ROWS = 32
 
-/** What the engine has at this moment: the segments, what is in memory only, and the numbers given out. */
+/** The current segments, memtables and assigned numbers. */
 export class IndexState {
   readonly tables: IndexTables
-  readonly postingLists: PostingListCache
-  readonly words: WordCache
+  readonly postingLists = new PostingListCache()
+  readonly words = new WordCache()
   readonly counts = new Counts()
   readonly common: CommonWords
   readonly sessions = new Sessions()
-  /** Oldest first; the last one takes what comes, the others wait to be written. */
+  /** Oldest first; the last one takes new documents, the others wait to be flushed. */
   memtables: readonly Memtable[] = []
   segments: readonly Segment[] = []
-  /** Segments whose lists are still to be dropped. Their numbers are not free until then. */
+  /** Segments whose postings are still to be dropped; their numbers are not free until then. */
   toDrop: number[] = []
   nextTerm = 1
   readonly #reserved = new Set<number>()
   #loaded: Loaded | undefined
 
-  constructor(tables: IndexTables, options: { cacheBytes: number; cachedWords: number }) {
+  constructor(tables: IndexTables) {
     this.tables = tables
-    this.postingLists = new PostingListCache(options.cacheBytes)
-    this.words = new WordCache(options.cachedWords)
     this.common = new CommonWords(tables, this.counts)
   }
 
-  /** The numbers of words may have changed. */
+  /** For when terms may have changed. */
   forgetWords(): void {
     this.words.clear()
     this.common.clear()
     this.#loaded = undefined
   }
 
-  /** Small and used again, so that the key of a list never outgrows a number. */
+  /** The smallest free one, so that keys of postings fit a number. */
   reserveNumber(): number {
     const used = new Set([...this.segments.map(({ number }) => number), ...this.toDrop, ...this.#reserved])
     let number = 1
@@ -74,7 +72,7 @@ export class IndexState {
     this.#loaded = undefined
   }
 
-  /** Where the document is that counts; at most one view has it. */
+  /** The live document of this ref; at most one view has it. */
   find(ref: number): { view: View; doc: number } | undefined {
     for (let at = this.memtables.length - 1; at >= 0; at--) {
       const doc = this.memtables[at]!.find(ref)
@@ -87,7 +85,7 @@ export class IndexState {
     return undefined
   }
 
-  /** Lists new segments and keeps what was only in memory of the others, in one transaction. `gone` need not be kept. */
+  /** Adds segments and writes new tombstones of the others, except `gone`, in one transaction. */
   async commit(added: readonly Segment[], change: IndexChange, gone: readonly Segment[] = []): Promise<void> {
     const dirty = this.segments.filter((segment) => segment.hasNewTombstones && !gone.includes(segment))
     const marked = added.filter(({ docs }) => docs.removedCount > 0 || docs.hidden.some((byte) => byte !== 0))
@@ -102,12 +100,12 @@ export class IndexState {
     for (const segment of dirty) segment.hasNewTombstones = false
   }
 
-  /** The lists of these words in every view, from one moment: nothing changes between the last look and the answer. */
+  /** The posting lists of these words in every view, as a snapshot. */
   async load(words: readonly string[]): Promise<Loaded> {
     for (;;) {
       const { segments, memtables } = this
       if (this.#loaded?.isStillOf(words, this)) return this.#loaded
-      // The words of a phrase are asked for as words, too.
+      // Words of a phrase are also query words.
       const unique = [...new Set(words)]
       const found = await this.#postingsIn(segments, await this.termsOf(unique))
       if (segments !== this.segments || memtables !== this.memtables) continue
@@ -119,12 +117,12 @@ export class IndexState {
     }
   }
 
-  /** 0 for a word that is in no segment. */
+  /** 0 for a word in no segment. */
   async termsOf(words: readonly string[]): Promise<number[]> {
     const unknown = words.filter((word) => this.words.get(word) === undefined)
     const read = unknown.length === 0 ? new Map<string, number>() : await this.tables.termsOf(unknown)
     return words.map((word) => {
-      // It may have been written, and its number kept, while the dictionary was asked.
+      // A flush may have added it meanwhile.
       const known = this.words.get(word)
       if (known !== undefined) return known
       const term = read.get(word) ?? 0
@@ -156,7 +154,7 @@ export class IndexState {
   }
 }
 
-/** Lists of words in every view. A search asks for the same ones twice, to find what has them and to rank it as a whole. */
+/** Posting lists in every view. A search loads the same words twice: to find documents, then to rank exchanges. */
 class Loaded {
   readonly views: readonly View[]
   readonly lists: readonly (readonly (PostingList | undefined)[])[]
@@ -189,20 +187,20 @@ class Loaded {
   }
 }
 
-/** What comes goes into the last one; the others stay as they are until they are written. */
+/** Only the last memtable grows. */
 const sizeOfLast = (memtables: readonly Memtable[]) => memtables.at(-1)?.docs.size ?? 0
 
 function tombstonesOf({ number, docs }: Segment): TombstonesRow {
   return { segment: number, removed: docs.removed, hidden: docs.hidden }
 }
 
-/** Sessions have numbers here, which take less space than their ids. */
+/** Numbers for session ids, which take less space. */
 class Sessions {
   readonly #ids: (string | undefined)[] = []
   readonly #numbers = new Map<string, number>()
   #unwritten: SessionRow[] = []
 
-  /** One more than the largest number. */
+  /** The largest number plus 1. */
   get end(): number {
     return this.#ids.length
   }

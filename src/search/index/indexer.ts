@@ -11,9 +11,9 @@ import type { ListedExchange } from "../vectors/embedding.ts"
 import { weigh } from "../words/document.ts"
 import type { Engine, NewDoc } from "./engine.ts"
 
-/** Follows the journal from the number that the index itself keeps, so that the two can never disagree. */
+/** Consumes the journal from the position stored in the index, so that the two cannot disagree. */
 export interface Indexer {
-  /** Takes the next entries; false when there are none. */
+  /** Indexes the next entries; false when there are none. */
   advance(): Promise<boolean>
   /** The journal number up to which everything can be found. */
   position(): number
@@ -21,7 +21,7 @@ export interface Indexer {
 
 const ENTRIES_AT_ONCE = 100
 const TURNS_AT_ONCE = 200
-/** Between two of these a search gets its turn. */
+/** Turns indexed before searches get a turn. */
 const TURNS_IN_A_ROW = 4
 
 export function makeIndexer({
@@ -33,11 +33,11 @@ export function makeIndexer({
 }: {
   store: Store
   engine: Engine
-  /** Sessions of which the journal tells something, before any of it can be found. */
+  /** Sessions named in the journal, before their changes can be found. */
   onTouched(sessionIds: Set<string>): void
   /** Exchanges that are new or grew. */
   onChanged(exchanges: ListedExchange[]): void
-  /** Something was deleted for good; what, the journal does not say. */
+  /** Something was deleted permanently; the journal does not say what. */
   onForgotten(): Promise<void>
 }): Indexer {
   let { position } = engine.facts()
@@ -63,7 +63,7 @@ export function makeIndexer({
     const turnSeqs = seqsOf(entries, (entry) => TURN_ENTRIES.has(entry.kind))
     const thoughtSeqs = entries.filter(({ kind }) => kind === "thought.recorded").map(({ data }) => Number(data.seq))
     for (let at = 0; at < turnSeqs.length; at += TURNS_AT_ONCE) await refresh(turnSeqs.slice(at, at + TURNS_AT_ONCE))
-    // Before the position moves: whoever waits for it, and whoever starts after a crash, relies on it being done.
+    // Before the position moves: waiters and a restart after a crash rely on it.
     if (entries.some(({ kind }) => kind === "turns.forgotten")) await onForgotten()
     const thoughts = thoughtSeqs.length === 0 ? [] : await store.thoughts.bySeqs(thoughtSeqs)
     await engine.add(thoughts.map(docOfThought), last)
@@ -83,7 +83,7 @@ export function makeIndexer({
   }
 }
 
-/** Of what was said; what tools do in between changes nothing that is compared by meaning. */
+/** Only prompts, replies and summaries are embedded. */
 function changedExchanges(docs: NewDoc[]): ListedExchange[] {
   const said = docs.filter(({ kind }) => kind === "prompt" || kind === "reply" || kind === "summary")
   const last = new Map(
@@ -99,7 +99,7 @@ function seqsOf(entries: JournalEntry[], wanted: (entry: JournalEntry) => boolea
   return [...new Set(seqs)]
 }
 
-/** The first entries that together name about so many turns, and one at the least. */
+/** The first entries that together name about this many turns, at least one. */
 function upTo(entries: JournalEntry[], turns: number): JournalEntry[] {
   let count = 0
   const end = entries.findIndex(({ data }, index) => {

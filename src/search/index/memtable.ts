@@ -2,15 +2,15 @@ import { type DocFacts, Docs } from "./docs.ts"
 import { impactOf } from "./impact.ts"
 import { type PostingList, postingsOf } from "./posting-list.ts"
 
-/** A longer word is nobody's; the tables could not take it as a key. */
+/** Longer words are not indexed. */
 const MAX_WORD_CHARS = 256
 
-/** Documents that are in memory only: searchable at once, in the order in which they came. */
+/** Documents not written yet, in order of arrival; searchable at once. */
 export class Memtable {
   readonly docs = new Docs(64)
-  /** Of each word document << 8 | impact, ascending. */
+  /** By word: document << 8 | impact, ascending. */
   readonly words = new Map<string, number[]>()
-  /** The journal number up to which everything is in, with this memtable and all before it. */
+  /** The journal number up to which this memtable and those before it have everything. */
   position: number
   readonly #byRef = new Map<number, number>()
   readonly #bySession = new Map<number, number[]>()
@@ -34,7 +34,7 @@ export class Memtable {
     }
   }
 
-  /** -1 when it is not here, or is removed. */
+  /** -1 if it is absent or removed. */
   find(ref: number): number {
     return this.#byRef.get(ref) ?? -1
   }

@@ -7,7 +7,7 @@ import { decodePostings, someDoc } from "./posting-list.ts"
 import { isPageRow, PostingPageReader, type PostingRow, RowWriter, termOf } from "./posting-page.ts"
 import { MAX_SEGMENT_DOCS, Segment } from "./segment.ts"
 
-/** How many segments of which size become one. */
+/** Tiered merges: how many segments of which size become one. */
 const LEVELS = [
   { upTo: 512, fanOut: 8 },
   { upTo: 4_096, fanOut: 4 },
@@ -15,13 +15,13 @@ const LEVELS = [
   { upTo: 65_536, fanOut: 4 },
   { upTo: 131_072, fanOut: 2 },
 ]
-/** Rows that are read at once from each segment of a merge, and roughly how many bytes. */
+/** Rows per read from each segment of a merge, and roughly their bytes. */
 const READ_ROWS = 64
 const READ_BYTES = 512 * 1024
-/** Rows that are deleted in one batch. */
+/** Rows deleted per batch. */
 const DROPPED_ROWS = 256
 
-/** What should become one segment: as many of one size as make the next, or one that is mostly removed. */
+/** The segments to merge next: enough of one size, or one whose documents are mostly removed. */
 export function plannedMerge(segments: readonly Segment[]): Segment[] | undefined {
   const wasted = segments.find(({ docs }) => docs.removedCount > docs.size / 2)
   if (wasted) return [wasted]
@@ -41,9 +41,9 @@ export function plannedMerge(segments: readonly Segment[]): Segment[] | undefine
   return undefined
 }
 
-/** Writes one segment of the documents that are left of some. In batches, like a flush; the same rule says when it is there. */
+/** Writes the live documents of some segments as one. In batches and crash-safe, like a flush. */
 export async function* merge(state: IndexState, planned: readonly Segment[]): AsyncGenerator<void, void> {
-  // What was written together has refs near each other: one source after the other, lists need not be sorted.
+  // By first ref, so that merged posting lists are mostly sorted already.
   const sources = planned.toSorted((a, b) => a.docs.ref[0]! - b.docs.ref[0]!)
   const number = state.reserveNumber()
   try {
@@ -53,7 +53,7 @@ export async function* merge(state: IndexState, planned: readonly Segment[]): As
     const docs = new Docs(places.length)
     for (const place of places) docs.pushFrom(sources[sourceOf(place)]!.docs, docOf(place))
     yield
-    // Last of all, because documents may be removed or hidden as long as this is not the segment that they are in.
+    // Last, because documents may be removed or hidden while the merge runs.
     places.forEach((place, doc) => {
       docs.copyTombstones(doc, sources[sourceOf(place)]!.docs, docOf(place))
     })
@@ -72,7 +72,7 @@ export async function* merge(state: IndexState, planned: readonly Segment[]): As
   }
 }
 
-/** Deletes the lists of a segment that is not listed. */
+/** Deletes the postings of a segment that has no row. */
 export async function* drop(tables: IndexTables, segment: number): AsyncGenerator<void, void> {
   for (;;) {
     const rows = await tables.rowsAfter(segment, 0, DROPPED_ROWS)
@@ -82,13 +82,13 @@ export async function* drop(tables: IndexTables, segment: number): AsyncGenerato
   }
 }
 
-/** With the 32 bits of a ref, a place has to fit into a number. */
+/** A ref of 32 bits and a place must fit a number together. */
 const PLACE = MAX_SEGMENT_DOCS * 8
 const placeOf = (source: number, doc: number) => source * MAX_SEGMENT_DOCS + doc
 const sourceOf = (place: number) => Math.floor(place / MAX_SEGMENT_DOCS)
 const docOf = (place: number) => place % MAX_SEGMENT_DOCS
 
-/** The places of all documents that are left, in the order of their refs. */
+/** The places of all live documents, by ref. */
 function liveByRef(sources: readonly Segment[]): Uint32Array {
   const order = new Float64Array(sources.reduce((sum, { live }) => sum + live, 0))
   let at = 0
@@ -99,7 +99,7 @@ function liveByRef(sources: readonly Segment[]): Uint32Array {
   return Uint32Array.from(order.sort(), (packed) => packed % PLACE)
 }
 
-/** Gives the rows of counts, and of each word that removed documents had how many they were. */
+/** Returns the rows of counts, and by how much the frequency of each term of removed documents falls. */
 async function* mergePostings(
   state: IndexState,
   sources: readonly Segment[],
@@ -141,13 +141,13 @@ async function* mergePostings(
   return { lost, counts }
 }
 
-/** The lists of one source, one after the other. */
+/** Iterates over the posting lists of one source. */
 class Cursor {
   /** Infinity after the last. */
   term = 0
-  /** It does not know its next list, and has to be filled. */
+  /** The next posting list is unknown until `fill`. */
   isEmpty = true
-  /** How many documents the last list had, removed ones too. */
+  /** The length of the last posting list, including removed documents. */
   taken = 0
   readonly #tables: IndexTables
   readonly #source: Segment
@@ -179,7 +179,7 @@ class Cursor {
     }
   }
 
-  /** Appends what is left of the list, under the new documents' numbers. */
+  /** Appends the live postings under their new document numbers. */
   take(postings: Uint32Array, already: number): number {
     let total = already
     const add = (doc: number, impact: number) => {
@@ -208,7 +208,7 @@ class Cursor {
     this.#isAtEnd = this.#rows.length === 0
     this.#last = this.#rows.at(-1)?.row ?? this.#last
     const bytes = this.#rows.reduce((sum, row) => sum + row.bytes.length, 1)
-    // Rows near each other are alike: words that came first are in many documents.
+    // Neighbouring rows have similar sizes: low terms are common words.
     this.#readRows = Math.ceil(Math.min(READ_ROWS, this.#readRows * 2, (this.#rows.length * READ_BYTES) / bytes))
   }
 }

@@ -1,31 +1,31 @@
 import { IndexUnusable } from "../../domain/index-tables.ts"
 
-/** The documents of one segment that have one word, each with its impact: in one of three forms, by how many they are. */
+/** The documents of a segment that have a word, with impacts, in one of three layouts by how many they are. */
 export interface PostingList {
   count: number
   max: number
   impacts: Uint8Array
-  /** Few: all of them, ascending. Otherwise they lie in blocks of neighbours. */
+  /** Few: ascending. Otherwise they are grouped in blocks. */
   docs: Uint32Array | undefined
-  /** Many: of each its place in the block. Absent when `impacts` has a byte for every document, 0 without the word. */
+  /** Many: the offset of each in its block. Absent when `impacts` has a byte for every document, 0 without the word. */
   places: Uint8Array | undefined
-  /** Where each block begins in `places`, and where the last one ends. */
+  /** The start of each block in `places`, and the end of the last. */
   starts: Uint32Array
   /** The largest impact of each block. */
   maxes: Uint8Array
 }
 
-/** Documents of a block: as many as a byte can tell apart. */
+/** Documents per block, so that an offset is a byte. */
 export const BLOCK_SHIFT = 8
 export const BLOCK_DOCS = 1 << BLOCK_SHIFT
 
-/** Kind, largest impact, two bytes of nothing, count; then what the kind says. 0 as the first byte is a page's. */
+/** Layout, largest impact, two unused bytes, count; then the layout's own. A first byte of 0 is a posting page. */
 const HEAD_BYTES = 8
-/** How many are in each 65,536 documents, u16 each of what is left, impacts. */
+/** End offset for each 65,536 documents as u32; low 16 bits of each document; impacts. */
 const FEW = 1
-/** Ends of blocks as u16, which go round; largest impacts; places; impacts. */
+/** End offsets of blocks as u16, modulo 65,536; largest impacts; places; impacts. */
 const MANY = 2
-/** Largest impacts of blocks; an impact for every document. */
+/** Largest impacts of blocks; an impact per document. */
 const MOST = 3
 
 const WIDE_SHIFT = 16
@@ -35,7 +35,7 @@ const NO_BYTES = new Uint8Array(0)
 const countOfBlocks = (size: number, shift: number) => ((size - 1) >>> shift) + 1
 export const blocksOf = (size: number) => countOfBlocks(size, BLOCK_SHIFT)
 
-/** Of postings that are document << 8 | impact, ascending, in a segment of so many documents: whichever kind is shortest. */
+/** Encodes ascending postings (document << 8 | impact) of a segment of `size` documents in the shortest layout. */
 export function encodePostings(postings: Uint32Array, size: number): Uint8Array {
   const count = postings.length
   const few = countOfBlocks(size, WIDE_SHIFT) * 4 + count * 3
@@ -96,7 +96,7 @@ function writeMaxes(bytes: Uint8Array, to: number, postings: Uint32Array): void 
   }
 }
 
-/** Views on the bytes where they have a buffer of their own; a slice of a driver's pool is copied, or it keeps the pool. */
+/** Views on `read` if it owns its buffer; otherwise copies, which would keep the driver's pool alive. */
 export function decodePostings(read: Uint8Array, size: number): PostingList {
   const bytes = read.buffer.byteLength === read.length ? read : new Uint8Array(read)
   if (bytes.length <= HEAD_BYTES) throw damaged()
@@ -104,7 +104,7 @@ export function decodePostings(read: Uint8Array, size: number): PostingList {
   const max = bytes[1]!
   if (bytes[0] === FEW) return readFew(bytes, count, size)
   const blocks = blocksOf(size)
-  // Not subarray, which gives the driver's class: the inner loops are compiled for one.
+  // Not subarray, which returns a Buffer: the inner loops must stay monomorphic.
   const part = (from: number, length: number) => new Uint8Array(bytes.buffer, from, length)
   if (bytes[0] === MOST && bytes.length === HEAD_BYTES + blocks + size) {
     const impacts = part(HEAD_BYTES + blocks, size)
@@ -141,11 +141,11 @@ function readFew(bytes: Uint8Array, count: number, size: number): PostingList {
     for (; at < end; at++) docs[at] = (block << WIDE_SHIFT) | view.getUint16(docsAt + at * 2, true)
   }
   if (at !== count) throw damaged()
-  // Copied by its own constructor: the slice of a Buffer is a view on all of the row.
+  // Copy: slicing a Buffer gives a view that keeps the whole row alive.
   return postingsOf(docs, new Uint8Array(bytes.subarray(docsAt + count * 2)), size)
 }
 
-/** Of a few documents that ascend. */
+/** A posting list of ascending documents. */
 export function postingsOf(docs: Uint32Array, impacts: Uint8Array, size: number): PostingList {
   const count = docs.length
   if (docs[count - 1]! >= size) throw damaged()
@@ -168,7 +168,7 @@ function startsOf(bytes: Uint8Array, blocks: number, count: number): Uint32Array
   return starts
 }
 
-/** The impact in this document; 0 when the word does not occur in it. */
+/** 0 when the word does not occur in the document. */
 export function impactIn(list: PostingList, doc: number): number {
   const { docs, places } = list
   if (docs !== undefined) return list.impacts[placeIn(docs, doc, 0, list.count)] ?? 0
@@ -177,7 +177,7 @@ export function impactIn(list: PostingList, doc: number): number {
   return list.impacts[placeIn(places, doc & (BLOCK_DOCS - 1), list.starts[block]!, list.starts[block + 1]!)] ?? 0
 }
 
-/** -1 when it is not there. */
+/** Binary search; -1 if absent. */
 export function placeIn(sorted: Uint32Array | Uint8Array, wanted: number, from: number, to: number): number {
   let low = from
   let high = to - 1
@@ -191,7 +191,7 @@ export function placeIn(sorted: Uint32Array | Uint8Array, wanted: number, from: 
   return -1
 }
 
-/** The documents of a list one after the other, until one is enough. */
+/** Visits the postings in order until `stopAt` returns true. */
 export function someDoc(list: PostingList, stopAt: (doc: number, impact: number) => boolean): boolean {
   const { docs, places, starts, impacts, count } = list
   if (docs !== undefined) {
@@ -205,7 +205,7 @@ export function someDoc(list: PostingList, stopAt: (doc: number, impact: number)
   return false
 }
 
-/** What a look-up costs, in steps. */
+/** The cost of a lookup, in steps. */
 export function lookUpSteps({ docs, places, count, maxes }: PostingList): number {
   if (docs === undefined && places === undefined) return 1
   return 33 - Math.clz32(docs ? count : count / maxes.length)

@@ -1,26 +1,26 @@
 import { CountsWriter } from "./counts.ts"
 import { damaged, encodePostings, type PostingList, postingsOf } from "./posting-list.ts"
 
-/** A list of more postings than this is a row of its own; shorter ones share a row with those of the next words. */
+/** Longer posting lists have a row of their own; shorter ones share a posting page with neighbouring terms. */
 const MOST_PAGED = 32
-/** As many terms as share a row. */
+/** Terms per posting page. */
 const TERMS = 64
-/** The page of some terms comes before their own rows. */
+/** A page is followed by the rows of its terms. */
 const ROWS = TERMS + 1
 
-/** What the first byte of a page is; that of a list tells its kind. */
+/** The first byte of a page; that of a posting list is its layout. */
 const PAGE = 0
-/** Beside the term's place: this list has one posting, so its count is not written. */
+/** A flag beside the term's place: one posting, so no count follows. */
 const SINGLE = 64
 
-/** Numbers of rows begin with 1. */
+/** Rows are numbered from 1. */
 export const pageOf = (term: number) => Math.floor(term / TERMS) * ROWS + 1
 export const rowOf = (term: number) => pageOf(term) + 1 + (term % TERMS)
-/** Where the list of a term of which a segment has so many postings is. */
+/** The row that has a term's posting list. */
 export const rowFor = (term: number, isPaged: boolean) => (isPaged ? pageOf(term) : rowOf(term))
 export const isPaged = (count: number) => count <= MOST_PAGED
 export const isPageRow = (row: number) => row % ROWS === 1
-/** Of a row that is no page. */
+/** The term of a row that is not a page. */
 export const termOf = (row: number) => Math.floor((row - 1) / ROWS) * TERMS + ((row - 2) % ROWS)
 export const firstTermOf = (pageRow: number) => Math.floor((pageRow - 1) / ROWS) * TERMS
 
@@ -29,10 +29,10 @@ export interface PostingRow {
   bytes: Uint8Array
 }
 
-/** Makes rows of lists that come by ascending term. */
+/** Encodes posting lists, added by ascending term, into rows. */
 export class RowWriter {
   rows: PostingRow[] = []
-  /** Lists and bytes since the rows were last taken. */
+  /** Posting lists and bytes since the last `take`. */
   lists = 0
   bytes = 0
   readonly #counts = new CountsWriter()
@@ -55,7 +55,7 @@ export class RowWriter {
     else this.#push({ row: rowOf(term), bytes: encodePostings(postings, this.#size) })
   }
 
-  /** After the last list. Gives the rows of counts, which are the last ones of a segment. */
+  /** After the last posting list. Returns the rows of counts, which end a segment. */
   finish(): PostingRow[] {
     this.#closePage()
     this.#counts.finish()
@@ -106,7 +106,7 @@ export class RowWriter {
 
 export const isPage = (bytes: Uint8Array) => bytes[0] === PAGE
 
-/** The lists of a page, one after the other. */
+/** Iterates over the posting lists of a page. */
 export class PostingPageReader {
   /** Infinity after the last. */
   term = Number.POSITIVE_INFINITY
@@ -156,7 +156,7 @@ export class PostingPageReader {
 
 const reader = new PostingPageReader()
 
-/** Null when the page does not have it. */
+/** Null if the page does not have the term. */
 export function postingsInPage(page: Uint8Array, term: number, size: number): PostingList | null {
   reader.open(page, pageOf(term))
   while (reader.term < term) reader.next()

@@ -1,12 +1,12 @@
 import { COMMON_DOCS } from "./common.ts"
 import type { IndexState } from "./index-state.ts"
 
-/** How many words a prefix stands for. */
+/** Words per prefix. */
 const PREFIX_WORDS = 32
-/** With a count of 31 bits, a place in the dictionary has to fit into a number. */
+/** A count of 31 bits and a place in the dictionary must fit a number together. */
 const PLACE = 2 ** 22
 
-/** Of the words that begin so, those in most documents; of equal ones those whose bytes come first. */
+/** The most frequent words with this prefix; ties by their bytes. */
 export async function withPrefix(state: IndexState, prefix: string): Promise<string[]> {
   if (prefix === "" || !prefix.isWellFormed() || prefix.includes("\0")) return []
   for (;;) {
@@ -32,7 +32,7 @@ export async function withPrefix(state: IndexState, prefix: string): Promise<str
   }
 }
 
-/** Undefined where they may not be all: with enough that are common, no other word is in as many documents. */
+/** Undefined unless there are enough common words: then no other word is as frequent. */
 function amongCommon(
   state: IndexState,
   prefix: string,
@@ -55,7 +55,7 @@ function firstOf(words: { word: string; docs: number }[]): string[] {
     .map(({ word }) => word)
 }
 
-/** Of words that are in memory only, or are also there. */
+/** Document frequencies in the memtables. */
 function freshCounts({ memtables }: IndexState, prefix: string): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { words, docs } of memtables)
@@ -67,7 +67,7 @@ function freshCounts({ memtables }: IndexState, prefix: string): Map<string, num
   return counts
 }
 
-/** Terms come in the order of their words. */
+/** `terms` are ordered by their words, which breaks ties. */
 function mostFrequent(terms: readonly number[], totalOf: (term: number) => number): number[] {
   const packed = Float64Array.from(terms, (term, at) => totalOf(term) * PLACE + (PLACE - 1 - at)).sort()
   return Array.from(packed.subarray(-PREFIX_WORDS), (each) => terms[PLACE - 1 - (each % PLACE)]!)

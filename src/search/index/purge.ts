@@ -1,7 +1,7 @@
 import type { IndexState } from "./index-state.ts"
 import { drop, merge } from "./merge.ts"
 
-/** Rewrites the segments that have removed documents, and deletes the words and sessions that nothing has any more. */
+/** Rewrites segments with removed documents, then deletes unused words and sessions. */
 export async function purge(state: IndexState): Promise<void> {
   for (const segment of state.segments.filter(({ docs }) => docs.removedCount > 0))
     for await (const _ of merge(state, [segment]));
@@ -16,7 +16,7 @@ export async function purge(state: IndexState): Promise<void> {
 
 const ROWS_AT_ONCE = 512
 
-/** No segment has removed documents any more, so what counts nothing is nowhere. */
+/** No segment has removed documents any more, so a frequency of 0 means unused. */
 async function dropWords(state: IndexState): Promise<void> {
   const { tables } = state
   let last = ""

@@ -5,12 +5,12 @@ import { type ScoredDoc, Top } from "./top.ts"
 
 export interface RankRequest {
   views: readonly { docs: Docs }[]
-  /** With a list, or none, for each view. Whole weights: sums are exact, so their order does not matter. */
+  /** A posting list or none per view. Integer weights make sums exact, so their order does not matter. */
   terms: readonly { weight: number; lists: readonly (PostingList | undefined)[] }[]
-  /** Lists of words that must occur, again by view. */
+  /** Posting lists of required words, by view. */
   required: readonly (readonly (PostingList | undefined)[])[]
   accepts(view: number): Accept | undefined
-  /** The only documents of the view that can be accepted, where they are known to be few. */
+  /** All acceptable documents of the view, if they are known and few. */
   only(view: number): ArrayLike<number> | undefined
   limit: number
 }
@@ -20,14 +20,14 @@ export type Accept = (doc: number) => boolean
 export interface WeightedPostings {
   list: PostingList
   weight: number
-  /** The most that this list and all before it can add. */
+  /** The upper bound of this list and all before it. */
   sum: number
 }
 
-/** Of so many documents that could have all required words, each is looked at; of more, blocks are passed over. */
+/** Up to this many candidates, a conjunction scores each; beyond, blocks are skipped. */
 const CONJUNCTION_DOCS = 2_048
 
-/** Exact: nothing that could win, be it by a tie, is left out. */
+/** Exact, including ties. */
 export function rank(request: RankRequest): ScoredDoc[] {
   const { views } = request
   const top = new Top(
@@ -65,7 +65,7 @@ function partsOf({ terms }: RankRequest, view: number): WeightedPostings[] {
   return parts
 }
 
-/** The exact score, or -1 as soon as it is certain to stay below the floor. */
+/** The exact score, or -1 once it cannot reach the floor. */
 function scoreIn(parts: WeightedPostings[], doc: number, floor: number): number {
   let score = 0
   for (let at = parts.length - 1; at >= 0; at--) {
@@ -94,7 +94,7 @@ function probe(top: Top, view: number, parts: WeightedPostings[], docs: ArrayLik
   }
 }
 
-/** Those of the first list, which is the shortest, that have the others too. */
+/** Documents of the shortest required list that are in the others too. */
 function conjunction(
   top: Top,
   view: number,

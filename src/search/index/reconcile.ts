@@ -4,7 +4,7 @@ import { isThought, refOfThought, refOfTurn } from "../query/refs.ts"
 import type { Vectors } from "../vectors/vectors.ts"
 import type { Engine } from "./engine.ts"
 
-/** After something was forgotten: what the archive no longer has leaves the index too, and its files. */
+/** After something was forgotten: purges from the index and the vectors what the archive no longer has. */
 export async function reconcile(store: Store, engine: Engine, vectors: Vectors | undefined): Promise<void> {
   const gone: number[] = []
   const staleVectors = new Set<number>()
@@ -17,7 +17,7 @@ export async function reconcile(store: Store, engine: Engine, vectors: Vectors |
     for (const exchange of embedded.get(sessionId) ?? [])
       if (!stored.has(refOfTurn(exchange))) staleVectors.add(exchange)
   }
-  // Exchanges of which something is left get a new vector.
+  // Exchanges that lost a part get a new vector.
   for (const ref of gone) if (!isThought(ref)) staleVectors.add(engine.info(ref)!.exchange)
   if (vectors && staleVectors.size > 0) {
     await vectors.remove([...staleVectors])

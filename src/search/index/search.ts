@@ -10,9 +10,9 @@ import { Segment } from "./segment.ts"
 
 export interface EngineQuery {
   words: readonly { word: string; weight: number; isPrefix?: boolean }[]
-  /** Groups of words, of phrases for example, that must all occur. They count in the score whether `words` has them or not. */
+  /** Groups of required words, such as phrases. They are scored even if `words` lacks them. */
   all?: readonly (readonly string[])[]
-  /** Words of which none may occur. */
+  /** Excluded words. */
   none?: readonly string[]
   filter?: EngineFilter
   limit: number
@@ -21,11 +21,11 @@ export interface EngineQuery {
 export interface EngineFilter {
   sessionIds?: ReadonlySet<string>
   kinds?: ReadonlySet<DocKind>
-  /** From this moment on. */
+  /** Inclusive. */
   sinceMs?: number
-  /** Before this moment. */
+  /** Exclusive. */
   untilMs?: number
-  /** Also what the platform took back. */
+  /** Include rewound turns. */
   hidden?: boolean
 }
 
@@ -33,9 +33,9 @@ export interface EngineHit extends DocInfo {
   score: number
 }
 
-/** Of more than these, listing their documents costs more than testing those that have the words. */
+/** Beyond this, listing their documents costs more than testing the candidates. */
 const FEW_SESSIONS = 50
-/** The sum of all whole weights; times the largest impact it is still a 31-bit number. */
+/** The sum of all integer weights; times the largest impact it still fits 31 bits. */
 const WEIGHTS_TOTAL = 2 ** 23
 
 export async function search(state: IndexState, query: EngineQuery): Promise<EngineHit[]> {
@@ -71,10 +71,10 @@ export async function search(state: IndexState, query: EngineQuery): Promise<Eng
   })
 }
 
-/** Whoever is refused so often asks about most documents: then it is quicker to go through all of them once. */
+/** After this many rejections, evaluating all documents once is faster. */
 const MOST_REFUSED = 2_000
 
-/** Which documents fit: at first each is looked up. */
+/** Tests documents one at a time at first. */
 export function fitting(state: IndexState, request: EngineFilter): (ref: number) => boolean {
   const filter = compile(state, request)
   const accepts = new Map<View, Accept | undefined>()
@@ -97,7 +97,7 @@ export function fitting(state: IndexState, request: EngineFilter): (ref: number)
   }
 }
 
-/** A bit for each ref. */
+/** A bitmap by ref. */
 function allFitting(state: IndexState, filter: Filter): Uint8Array {
   const views = [...state.segments, ...state.memtables]
   const most = views.reduce((found, view) => Math.max(found, lastRef(view)), 0)
@@ -115,7 +115,7 @@ function allFitting(state: IndexState, filter: Filter): Uint8Array {
   return bits
 }
 
-/** A segment has its documents in order. */
+/** A segment is sorted by ref. */
 function lastRef(view: View): number {
   const { ref, size } = view.docs
   return view instanceof Segment ? (ref[size - 1] ?? 0) : ref.subarray(0, size).reduce((a, b) => Math.max(a, b), 0)
@@ -124,7 +124,7 @@ function lastRef(view: View): number {
 const listsIn = (lists: readonly (readonly (PostingList | undefined)[])[], view: number) =>
   lists.map((found) => found[view]).filter((list) => list !== undefined)
 
-/** Each word once, with the weights of all its places in the query. */
+/** Each word once, with the sum of its weights in the query. */
 export async function expanded(
   state: IndexState,
   query: Pick<EngineQuery, "words" | "all">,
@@ -141,9 +141,9 @@ export async function expanded(
 }
 
 interface Filter {
-  /** So few sessions are wanted that `only` names their documents. */
+  /** Few enough sessions for `only` to list their documents. */
   isFew: boolean
-  /** undefined: nothing of it is wanted. */
+  /** Undefined if nothing can match. */
   accepts(docs: Docs, none: PostingList[]): Accept | undefined
   only(view: { docs: Docs }): number[] | undefined
 }

@@ -2,22 +2,22 @@ import { type Docs, isSet } from "./docs.ts"
 import { placeIn } from "./posting-list.ts"
 import { isPaged, rowFor } from "./posting-page.ts"
 
-/** The fewer segments, the fewer rows a search has to read; but forgetting rewrites those that have what is forgotten. */
+/** Fewer segments mean fewer reads per search, but forgetting rewrites whole segments. */
 export const MAX_SEGMENT_DOCS = 2 ** 18
 
-/** Documents that are written, in the order of their refs. It never changes but for its tombstones. */
+/** Written documents, sorted by ref. Immutable except for its tombstones. */
 export class Segment {
   readonly number: number
   readonly docs: Docs
-  /** Marks that are in memory only. */
+  /** Tombstones in memory only. */
   hasNewTombstones = false
-  /** A bit for each word: a search need not read what is not there, */
+  /** Terms of the segment, so that absent ones are never read. */
   readonly #terms: Uint8Array
-  /** nor look for a row of its own where the word has none. */
+  /** Terms whose posting list is in a page. */
   readonly #paged: Uint8Array
   #sessions: BySession | undefined
 
-  /** Of words with lower numbers than `endTerm`. */
+  /** For terms below `endTerm`. */
   constructor(number: number, docs: Docs, endTerm: number) {
     this.number = number
     this.docs = docs
@@ -34,7 +34,7 @@ export class Segment {
     if (isPaged(count)) this.#paged[term >> 3]! |= 1 << (term & 7)
   }
 
-  /** The row in which its list is. */
+  /** The row that has its posting list. */
   rowOf(term: number): number {
     return rowFor(term, isSet(this.#paged, term))
   }
@@ -43,7 +43,7 @@ export class Segment {
     return this.docs.size - this.docs.removedCount
   }
 
-  /** -1 when it is not here, or is removed. */
+  /** -1 if it is absent or removed. */
   find(ref: number): number {
     const refs = this.docs.ref
     let low = 0
@@ -59,14 +59,14 @@ export class Segment {
     return -1
   }
 
-  /** The documents of a session, ascending, so that a search in few sessions need not look at the others. */
+  /** Ascending. */
   docsOfSession(session: number): Uint32Array {
     const { sessions, docs, starts } = this.#bySession
     const place = placeOf(sessions, session)
     return place < 0 ? NONE : docs.subarray(starts[place]!, starts[place + 1]!)
   }
 
-  /** Those of them that are of one exchange. */
+  /** Ascending. */
   docsOfExchange(session: number, exchange: number): Uint32Array {
     const { sessions, docs, starts, isSorted } = this.#bySession
     const place = placeOf(sessions, session)
@@ -90,25 +90,24 @@ export class Segment {
   }
 }
 
-/** -1 when it is not there, as in most segments. */
+/** -1 if absent, as in most segments. */
 function placeOf(sessions: Uint32Array, session: number): number {
   const { length } = sessions
   if (session < sessions[0]! || session > sessions[length - 1]!) return -1
   return placeIn(sessions, session, 0, length)
 }
 
-/** Most segments have nothing of a session. */
 const NONE = new Uint32Array(0)
 
 interface BySession {
   sessions: Uint32Array
   starts: Uint32Array
   docs: Uint32Array
-  /** Of each session, whether its exchanges follow each other. */
+  /** Whether the exchanges of a session are in order. */
   isSorted: Uint8Array
 }
 
-/** Counted in arrays by session number: at the first search in a session this is done for every segment. */
+/** Counting sort: the first search in a session does this for every segment. */
 function bySession({ session, exchange, size }: Docs): BySession {
   const last = session.subarray(0, size).reduce((largest, number) => Math.max(largest, number), 0)
   const next = new Uint32Array(last + 1)

@@ -5,32 +5,26 @@ import { makeThreadPeer, type ThreadPeer } from "../../lib/thread-rpc.ts"
 import type { SearchRequest, SearchResult } from "../query/request.ts"
 import type { CoreOptions, IndexFacts, RecallCore } from "./core.ts"
 
-/** The index, asked from another thread. It is started when there is something to do, and ends when there is not. */
-export interface RecallThread {
-  search(request: SearchRequest): Promise<SearchResult>
-  facts(): Promise<IndexFacts>
-  reached(position: number): Promise<void>
-  rebuild(): Promise<void>
-  wake(): void
-  /** Which share of the time it may index. */
-  pace(share: number): void
-  /** Throws once when the thread has ended by itself since the last call; later calls start it again. */
+/** Client of the index thread, which starts on demand and ends when idle. */
+export interface RecallThread extends Omit<IndexThread, "end"> {
+  /** Throws once if the thread has died since the last call; later calls restart it. */
   check(): void
   stop(): Promise<void>
 }
 
-/** What the thread serves. */
+/** Calls to the thread. */
 interface IndexThread {
   search(request: SearchRequest): Promise<SearchResult>
   facts(): Promise<IndexFacts>
   reached(position: number): Promise<void>
   rebuild(): Promise<void>
   wake(): void
+  /** The share of time it may spend on indexing. */
   pace(share: number): void
   end(): void
 }
 
-/** What it tells whoever started it. */
+/** Events from the thread. */
 interface IndexOwner {
   trouble(message: string, what: string): void
   rebuild(reason: string): void
@@ -45,7 +39,7 @@ export interface ThreadOptions {
   onRebuild(reason: string): void
 }
 
-/** A thread that has just failed is not started again at once by every wake-up. */
+/** Wake-ups do not restart a thread that has just died. */
 const REST_AFTER_FAILURE_MS = 5_000
 const END_MS = 5_000
 const THREAD = "search index thread"
@@ -103,7 +97,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
       thread.peer.tell("wake")
     }
   }
-  /** It must not be cut off while it writes, nor meet another one on the same files: the next begins when it is gone. */
+  /** Lets it finish its write; the next one starts only after it has exited, because both would own the files. */
   const end = (): Promise<void> | undefined => {
     if (!thread) return ending
     const { worker, peer } = thread
@@ -114,7 +108,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
       worker.once("exit", () => {
         clearTimeout(timer)
         ending = undefined
-        // It was not waited for what they asked.
+        // Pending calls are rejected.
         peer.close(stopping())
         resolve()
       })
@@ -125,7 +119,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
 
   return {
     search: (request) => ask((peer) => peer.call("search", request)),
-    // A thread that has ended had nothing left to do, and is not started only to say so again.
+    // An idle thread is not restarted only for its facts.
     facts: () => (thread || !resting ? ask((peer) => peer.call("facts")) : Promise.resolve(resting)),
     reached: (position) => ask((peer) => peer.call("reached", position)),
     rebuild: () => ask((peer) => peer.call("rebuild")),
@@ -151,7 +145,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
 
 const IDLE_MS = 30_000
 
-/** The other side: what runs in the thread. */
+/** Serves the index inside the thread. */
 export function serveRecall({
   port,
   makeCore,
@@ -186,7 +180,7 @@ export function serveRecall({
       },
     } satisfies IndexThread,
     (error, what) => {
-      // The stack stays here, where it means something.
+      // Its stack is lost on the way to the caller.
       if (Failure.from(error).code === "internal") owner.tell("trouble", stackOf(error), `${what} failed`)
     },
   )
@@ -199,7 +193,7 @@ export function serveRecall({
   }
   const rest = async () => {
     const { vectors } = await core.facts()
-    // Vectors that are being made are worth a thread; those that cannot be made now are tried again when it is needed.
+    // Pending vectors keep the thread alive, unless the embedder is failing.
     if (vectors && vectors.missing > 0 && vectors.trouble === null) busy()
     else owner.tell("idle")
   }

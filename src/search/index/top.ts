@@ -6,9 +6,9 @@ export interface ScoredDoc {
   score: number
 }
 
-/** The best so far, the worst of them on top of a heap. Of equal ones the newer is better, then the one with the larger ref. */
+/** Top-k heap, the worst on top. Ties: the newer, then the larger ref. */
 export class Top {
-  /** What a document must at least score to be among the best. */
+  /** The score that a document needs. */
   floor = 1
   readonly #limit: number
   readonly #docs: readonly Docs[]
@@ -32,7 +32,7 @@ export class Top {
     if (heap.length === this.#limit && heap[0]!.score > this.floor) this.floor = heap[0]!.score
   }
 
-  /** The best first. */
+  /** Best first. */
   found(): ScoredDoc[] {
     return this.#heap.toSorted((a, b) => (this.#isWorse(a, b) ? 1 : -1))
   }

@@ -2,13 +2,13 @@ import { countOf, idfOf } from "./impact.ts"
 import type { IndexState, View } from "./index-state.ts"
 import { impactIn } from "./posting-list.ts"
 
-/** Documents that are looked at as one text: those of an exchange, or one by itself. */
+/** Exchanges or single documents, each scored as one text. */
 export interface Wholes {
-  /** By word: how much it tells; the rarer, the more. */
+  /** The idf by word. */
   inverse: number[]
   wholes: {
     length: number
-    /** By word: how often it occurs, weighted, as well as bytes can tell. */
+    /** Weighted counts by word, with the precision of a byte. */
     counts: Float64Array
   }[]
 }
@@ -53,7 +53,7 @@ function placeOf(views: readonly View[], ref: number): DocPlace[] {
   return view < 0 ? [] : [{ view, doc: views[view]!.find(ref), ref }]
 }
 
-/** By ref, so that sums of fractions are the same however the documents are spread over segments. */
+/** Sorted by ref, so that floating-point sums do not depend on the segments. */
 export function placesOf(state: IndexState, views: readonly View[], sessionId: string, exchange: number): DocPlace[] {
   const session = state.sessions.numberOf(sessionId)
   const places: DocPlace[] = []

@@ -5,16 +5,16 @@ import type { IndexState } from "./index-state.ts"
 import { Memtable } from "./memtable.ts"
 import { drop, merge, plannedMerge } from "./merge.ts"
 
-/** A memtable of so many documents is written, */
+/** Documents after which a memtable is flushed, */
 const MEMTABLE_DOCS = 512
-/** but while an earlier one is being written it may grow to so many: what comes fast is written in larger pieces. */
+/** or this many while another flush is running. */
 const MAX_MEMTABLE_DOCS = 4_096
 
 type Job = AsyncGenerator<void, void>
 
-/** Decides what is written, merged and dropped next, and does it batch by batch. */
+/** Schedules flushes, merges and drops, batch by batch. */
 export class Work {
-  /** The journal number up to which everything was added. */
+  /** The journal number up to which everything is indexed. */
   position: number
   sizeBytes: number
   readonly #state: IndexState
@@ -37,7 +37,7 @@ export class Work {
     return this.#durable
   }
 
-  /** Where the next document goes. */
+  /** Takes the next document. */
   get memtable(): Memtable {
     return this.#state.memtables.at(-1)!
   }
@@ -46,16 +46,16 @@ export class Work {
     return this.memtable.docs.size >= MAX_MEMTABLE_DOCS
   }
 
-  /** One after the other: what changes the tables or the state never meets another change half done. */
+  /** Serialises changes of the tables and the state. */
   alone<T>(change: () => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
-      // The tables may be another engine's by now.
+      // Another engine may own the tables by now.
       if (this.#isClosed) throw new IndexUnusable("gone", "the index was closed")
       return change()
     })
   }
 
-  /** Closed once; whatever comes after it is refused. */
+  /** Idempotent; later changes are rejected. */
   close(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#isClosed) return
@@ -70,7 +70,7 @@ export class Work {
     this.#freezeIfDue()
   }
 
-  /** Whoever adds faster than can be written waits here. */
+  /** Back-pressure for writers that outpace the flushes. */
   async makeRoom(): Promise<void> {
     while (this.#state.memtables.length > 1) await this.#write()
     this.#freeze()
@@ -89,7 +89,7 @@ export class Work {
     return hasMore || hasToGiveBack
   }
 
-  /** Everything that was added is written, and nothing is left half done. */
+  /** Flushes everything and completes a running merge. */
   async finish(): Promise<void> {
     await this.#state.tables.check()
     if (this.#isUncertain) await this.#reconcile()
@@ -157,13 +157,13 @@ export class Work {
     } catch (error) {
       if (job === this.#writing) this.#writing = undefined
       else this.#tidying = undefined
-      // A transaction whose end was not seen may have been kept.
+      // The transaction may have been committed all the same.
       this.#isUncertain = !(error instanceof IndexUnusable)
       throw error
     }
   }
 
-  /** Makes the tables list what is in memory, whether the last transaction was kept or not. */
+  /** Makes the tables match the memory, whether or not the last transaction was committed. */
   async #reconcile(): Promise<void> {
     const { tables, segments } = this.#state
     this.#state.forgetWords()

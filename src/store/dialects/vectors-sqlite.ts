@@ -50,7 +50,7 @@ function openFile({ path, archive }: { path: string; archive?: string }): Databa
   }
 }
 
-/** In a database that is open already, and that whoever opened it closes. */
+/** The caller owns the database. */
 export function vectorsSqlite(db: Database): VectorTables {
   guarded(() => db.exec(TABLE))
   return {
@@ -77,7 +77,7 @@ export function vectorsSqlite(db: Database): VectorTables {
 
 function tablesOf(db: Database, { id, dimension }: Space): SpaceTables {
   const space = { id, dimension }
-  // No index on the embedder: there is one but for the time of a change, and the primary key's order is wanted anyway.
+  // No index on the embedder: there is only one except during a change, and pages follow the primary key.
   const mine = "from vectors where embedder = @id and dimension = @dimension"
   const put = db.prepare(
     `insert or replace into vectors values (@exchange, @sessionId, @id, @dimension, @madeAtMs, @vector)`,

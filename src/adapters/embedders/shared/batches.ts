@@ -1,15 +1,15 @@
 export interface BatchLimits {
   texts: number
-  /** Of a whole batch. */
+  /** Per batch. */
   tokens: number
-  /** Of one text: what is longer is cut. */
+  /** Per text; longer ones are cut. */
   tokensOfOne: number
 }
 
-/** No tokenizer fits every model. Prose has about four characters to a token, code about three. */
+/** No tokenizer fits every model. Prose has about four characters per token, code about three. */
 const CHARS_PER_TOKEN = 3
 
-/** Runs of texts that a server takes at once, in order. */
+/** Splits texts into batches that a server accepts, in order. */
 export function batchesOf(texts: readonly string[], limits: BatchLimits): string[][] {
   const batches: string[][] = []
   let tokens = Number.POSITIVE_INFINITY
@@ -28,7 +28,7 @@ export function batchesOf(texts: readonly string[], limits: BatchLimits): string
   return batches
 }
 
-/** Never in the middle of a surrogate pair: half of one is no text. */
+/** Never splits a surrogate pair. */
 function cutTo(text: string, length: number): string {
   if (text.length <= length) return text
   const isHighHalf = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800

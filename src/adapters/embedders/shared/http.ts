@@ -3,22 +3,22 @@ import { Failure } from "../../../domain/failure.ts"
 
 export interface Endpoint {
   url: string
-  /** Sent as a bearer token; no message ever shows it. */
+  /** Sent as a bearer token; never shown in a message. */
   apiKey?: string | undefined
   timeoutMs: number
-  /** What a person can do when the endpoint says that it does not know the model. */
+  /** The remedy when the endpoint does not know the model. */
   onUnknownModel: string
 }
 
 const ATTEMPTS = 4
 const FIRST_PAUSE_MS = 250
-/** Asked to wait longer than this, the caller is told so instead: it has a pause of its own. */
+/** Longer waits are left to the caller, which has its own backoff. */
 const LONGEST_PAUSE_MS = 20_000
 const EXCERPT_LENGTH = 300
-/** By these a server refuses a text for what it is, such as its length; another text may do. */
+/** The server rejects this text, for its length for example; another text may pass. */
 const ABOUT_TEXT = new Set([400, 413, 422])
 
-/** Posts and reads JSON. Tries again after 429 and 5xx, as late as the server asks; everything else is a Failure at once. */
+/** Posts and reads JSON. Retries 429 and 5xx, honouring Retry-After; anything else fails at once. */
 export async function postJson(endpoint: Endpoint, body: unknown, signal?: AbortSignal): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     const { status, text, retryAfterMs } = await exchange(endpoint, body, signal)
@@ -31,7 +31,7 @@ export async function postJson(endpoint: Endpoint, body: unknown, signal?: Abort
   }
 }
 
-/** Where it is, without a password and without parameters that may hold a key. */
+/** The endpoint without password and query, which may hold a key. */
 export function placeOf(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`
@@ -55,7 +55,7 @@ async function exchange(endpoint: Endpoint, body: unknown, signal?: AbortSignal)
   }
 }
 
-/** fetch refuses a URL with a user's name in it. */
+/** fetch rejects URLs with credentials. */
 function withoutCredentials(url: string): URL {
   const bare = new URL(url)
   bare.username = ""
@@ -110,7 +110,7 @@ export function refused(endpoint: Endpoint, why: string, data: Record<string, un
   return new Failure("embedder_refused", `${placeOf(endpoint.url)} ${why}`, data)
 }
 
-/** Servers repeat in their errors what they were sent, the key included. */
+/** Servers may echo the request in errors, including the key. */
 function excerpt({ url, apiKey }: Endpoint, text: string): string {
   const secrets = [apiKey, decodeURIComponent(new URL(url).password)]
   const hidden = secrets.reduce<string>((shown, secret) => (secret ? shown.replaceAll(secret, "***") : shown), text)

@@ -3,21 +3,21 @@ import { type BatchLimits, batchesOf } from "./batches.ts"
 import { prefixesOf } from "./prefixes.ts"
 
 export interface Model {
-  /** What the id begins with, such as `ollama`. */
+  /** The prefix of the id, such as `ollama`. */
   family: string
   name: string
   /** What else changes the space, such as the precision of the weights. */
   variant?: string | undefined
-  /** Known from the settings; else it is asked of the model. */
+  /** From the settings, or else from the model. */
   dimension?: number | undefined
   limits: BatchLimits
-  /** One list of numbers per text, in order. What comes back is checked by whoever calls. */
+  /** One vector per text, in order; unchecked. */
   ask(texts: string[], signal?: AbortSignal): Promise<ArrayLike<number>[]>
-  /** For an answer that is not what was asked for. */
+  /** For an unexpected answer. */
   refused(why: string): Error
 }
 
-/** What every model has in common: prefixes, batches, and that each vector is checked before anybody compares it. */
+/** Shared by all models: prefixes, batches, and a check of every vector. */
 export async function embedderOf(model: Model, signal?: AbortSignal): Promise<Embedder> {
   const prefixes = prefixesOf(model.name)
   const dimension = model.dimension ?? (await probe(model, signal))
@@ -28,7 +28,7 @@ export async function embedderOf(model: Model, signal?: AbortSignal): Promise<Em
     dimension,
     async embed(texts, as: EmbeddedAs, signal) {
       const vectors = texts.map(() => new Float32Array(dimension))
-      // Servers refuse a text without anything in it, and so the zero vector is all that it gets.
+      // Servers reject empty texts; they get the zero vector.
       const asked = texts.flatMap((text, index) => (text.trim() === "" ? [] : [index]))
       const batches = batchesOf(
         asked.map((index) => prefixes[as] + texts[index]),
@@ -53,7 +53,7 @@ async function probe(model: Model, signal?: AbortSignal): Promise<number> {
   return numbers.length
 }
 
-/** Scaled to length 1, so that everybody can compare by product alone. */
+/** Normalised, so that the dot product is the cosine. */
 function fill(model: Model, vector: Float32Array, numbers: ArrayLike<number>): void {
   if (numbers.length !== vector.length)
     throw model.refused(`answers vectors of ${numbers.length} numbers instead of ${vector.length}`)

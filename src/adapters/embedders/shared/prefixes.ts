@@ -5,7 +5,7 @@ type Prefixes = Readonly<Record<EmbeddedAs, string>>
 const RETRIEVAL = "Represent this sentence for searching relevant passages: "
 const NONE: Prefixes = { query: "", document: "" }
 
-/** Families that were trained with words in front of each text, and lose several points without them. */
+/** Model families trained with a prefix before each text; without it they lose several points. */
 const families: [name: RegExp, prefixes: Prefixes][] = [
   [/e5-.*instruct/, { query: "Instruct: Find the conversation that answers this.\nQuery: ", document: "" }],
   [/(^|[/-])e5-/, { query: "query: ", document: "passage: " }],
@@ -15,7 +15,7 @@ const families: [name: RegExp, prefixes: Prefixes][] = [
   [/nomic-embed-text/, { query: "search_query: ", document: "search_document: " }],
 ]
 
-/** By the model's name, wherever it runs: the same weights want the same words. */
+/** By the model's name, whatever serves it. */
 export function prefixesOf(model: string): Prefixes {
   const name = model.toLowerCase()
   return families.find(([pattern]) => pattern.test(name))?.[1] ?? NONE
