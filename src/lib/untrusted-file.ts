@@ -20,6 +20,7 @@
  * the code `file_refused` that names the path and the rule. docs/adr/ ("untrusted files") has the reasons.
  */
 import {
+  accessSync,
   closeSync,
   constants,
   createReadStream,
@@ -132,6 +133,16 @@ export function lookBehind(path: string): Stats | undefined {
 export function kindOf(path: string): "file" | "folder" | "other" | undefined {
   const found = lookBehind(path)
   return found && (found.isFile() ? "file" : found.isDirectory() ? "folder" : "other")
+}
+
+/** Whether it is a file that this user may read. */
+export function isReadableFile(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return kindOf(path) === "file"
+  } catch {
+    return false
+  }
 }
 
 /** Looks at a regular file; undefined for anything else. */

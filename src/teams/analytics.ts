@@ -93,7 +93,7 @@ export function makeAnalytics({ store }: { store: Store }): AnalyticsReports {
       rows.sort((a, b) => a.atMs - b.atMs)
       const asked = asks.map((ask): Row => askRow(ask, pairs.get(ask.pairId)!, kept))
       const all = [...rows, ...asked]
-      const bySession = groups(rows, ({ session }) => keyOf(session))
+      const bySession = Map.groupBy(rows, ({ session }) => keyOf(session))
       const byPair = Map.groupBy(asks, ({ pairId }) => pairId)
       const sessions = [...bySession.values()].map(sessionFigures)
       const lifetimes = sessions.map(({ firstAtMs, lastAtMs }) => lastAtMs - firstAtMs)
@@ -101,14 +101,14 @@ export function makeAnalytics({ store }: { store: Store }): AnalyticsReports {
         total: figures(all),
         days: byDay(all),
         agents: mostFirst(
-          [...groups(all, (row) => row.session.platform)].map(([platform, of]) => ({
+          [...Map.groupBy(all, (row) => row.session.platform)].map(([platform, of]) => ({
             platform,
             ...figures(of),
             days: byDay(of),
           })),
         ),
         projects: mostFirst(
-          [...groups(all, (row) => row.session.rootUri)].map(([rootUri, of]) => ({
+          [...Map.groupBy(all, (row) => row.session.rootUri)].map(([rootUri, of]) => ({
             rootUri,
             ...figures(of),
             days: byDay(of),
@@ -173,7 +173,7 @@ async function pairsIn(
 /** Tokens and cost that a transcript lacks are taken from the answer. Neither is counted twice. */
 function toldByAnswers(rows: Row[], asks: CountedAsk[], kept: Kept, pairs: Map<string, PairWithSessions>): Row[] {
   const transcripts = new Map(
-    [...groups(rows, ({ session }) => keyOf(session))].map(([key, of]) => [key, figures(of)] as const),
+    [...Map.groupBy(rows, ({ session }) => keyOf(session))].map(([key, of]) => [key, figures(of)] as const),
   )
   return asks.flatMap((ask): Row[] => {
     const { answer } = ask
@@ -200,7 +200,7 @@ function askRow({ askedAtMs, answer }: CountedAsk, { pair }: PairWithSessions, k
 }
 
 const byDay = (rows: Row[]): DayFigures[] =>
-  [...groups(rows, ({ atMs }) => dayOf(atMs))]
+  [...Map.groupBy(rows, ({ atMs }) => dayOf(atMs))]
     .map(([day, of]) => ({ day, ...figures(of) }))
     .sort((a, b) => a.day.localeCompare(b.day))
 
@@ -248,8 +248,6 @@ function spread(all: number[]): Spread | null {
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!
   return { count: sorted.length, medianMs: at(0.5), p95Ms: at(0.95), longestMs: sorted.at(-1)! }
 }
-
-const groups = <K>(rows: Row[], key: (row: Row) => K): Map<K, Row[]> => Map.groupBy(rows, key)
 
 const mostFirst = <T extends Tokens & { prompts: number }>(all: T[]): T[] =>
   all.sort((a, b) => b.inputTokens + b.outputTokens - (a.inputTokens + a.outputTokens) || b.prompts - a.prompts)

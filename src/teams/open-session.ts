@@ -9,6 +9,7 @@ import type { Clock } from "../lib/clock.ts"
 import { pause } from "../lib/time.ts"
 import { conclude, isFinal, isWithAgent, move } from "../lib/transitions.ts"
 import { headingOf } from "./heading.ts"
+import { answerUsage } from "./turn.ts"
 
 /** Delivers questions to a session that a person has open, as a message there; the reply in that session is the answer. */
 export interface OpenSessionDelivery {
@@ -137,9 +138,7 @@ export function makeOpenSessionDelivery(deps: OpenSessionDeps): OpenSessionDeliv
       await tx.pairs.answer({
         ...{ messageId: delivery.key, pairId: pair.id, nativeId: pair.nativeId, text, isContextNew: false },
         durationMs: Math.max(0, nowMs - (message.attemptStartedAtMs ?? nowMs)),
-        inputTokens: usage?.inputTokens ?? 0,
-        outputTokens: usage?.outputTokens ?? 0,
-        costUsd: usage?.costUsd ?? null,
+        ...answerUsage(usage),
         atMs: nowMs,
       })
     })

@@ -90,16 +90,12 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
   const answers = async (entry: Entry): Promise<boolean> => {
     const { session } = entry.opened ?? {}
     if (!session?.ping || clock.nowMs() - entry.heardAtMs < HEARD_MS) return true
-    const timer = new AbortController()
-    const late = sleep(PING_MS, false, { signal: timer.signal }).catch(() => true)
-    const isThere = await Promise.race([
-      session.ping().then(
-        () => true,
-        () => true,
-      ),
-      late,
-    ])
-    timer.abort()
+    // An error is an answer too.
+    const pong = session.ping().then(
+      () => true,
+      () => true,
+    )
+    const isThere = await Promise.race([pong, sleep(PING_MS, false, { ref: false })])
     if (isThere) entry.heardAtMs = clock.nowMs()
     else onTrouble(undefined, `${entry.pairId}: the process ${entry.pid} hangs and is replaced`)
     return isThere

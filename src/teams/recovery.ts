@@ -8,6 +8,7 @@ import { pause as realPause } from "../lib/time.ts"
 import { conclude, type Settled } from "../lib/transitions.ts"
 import { isInOpenSession, type OpenSessionDelivery } from "./open-session.ts"
 import { isNewContext } from "./pairs.ts"
+import { answerUsage } from "./turn.ts"
 
 /** Settles a question that an earlier daemon had started, by the agent's own records. */
 export interface AskRecovery {
@@ -72,9 +73,7 @@ export function makeRecovery({
       await tx.pairs.answer({
         ...{ messageId: delivery.key, pairId: pair.id, nativeId: pair.nativeId, text, isContextNew },
         durationMs: Math.max(0, atMs - (delivery.attemptStartedAtMs ?? atMs)),
-        inputTokens: usage?.inputTokens ?? 0,
-        outputTokens: usage?.outputTokens ?? 0,
-        costUsd: usage?.costUsd ?? null,
+        ...answerUsage(usage),
         atMs: clock.nowMs(),
       })
     })

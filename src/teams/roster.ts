@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync } from "node:fs"
 import { Failure } from "../domain/failure.ts"
 import type { Roster, Team } from "../domain/team.ts"
-import { kindOf } from "../lib/untrusted-file.ts"
+import { isReadableFile, kindOf } from "../lib/untrusted-file.ts"
 
 /** A team as the configuration has it. */
 export interface TeamSetting {
@@ -103,7 +103,7 @@ function resolved(
     }
     for (const field of ["claude_md", "settings"] as const) {
       const file = setting[field]
-      if (file !== undefined && !isReadable(file))
+      if (file !== undefined && !isReadableFile(file))
         troubles.push(`${key(field)} = ${JSON.stringify(file)}: there is no such file, or it cannot be read`)
     }
     teams.push(teamOf(name, folder.path, setting))
@@ -161,15 +161,6 @@ function realFolder(path: string): { path: string } | NoFolder {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     return { why: code === "EACCES" ? "it cannot be read" : "there is no such folder", isAway: true }
-  }
-}
-
-export function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK)
-    return kindOf(path) === "file"
-  } catch {
-    return false
   }
 }
 

@@ -6,6 +6,7 @@ import { askOf, type Pair } from "../domain/pair.ts"
 import { because, workedOnBy } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
+import type { Turn } from "../domain/turn.ts"
 import type { Clock } from "../lib/clock.ts"
 import { pause } from "../lib/time.ts"
 import { conclude, move } from "../lib/transitions.ts"
@@ -94,7 +95,7 @@ export async function runTurn(
           ...{ messageId: id, pairId: pair.id, nativeId: session.nativeId, isContextNew },
           text: redact(end.text, team.projectDir),
           durationMs: end.durationMs,
-          ...usageOf(end),
+          ...answerUsage(end.usage),
           atMs: nowMs,
         })
     }),
@@ -120,7 +121,7 @@ const refused = (error: unknown): TurnEnd => ({
   usage: null,
 })
 
-const usageOf = ({ usage }: TurnEnd) => ({
+export const answerUsage = (usage: Turn["usage"] | TurnEnd["usage"]) => ({
   inputTokens: usage?.inputTokens ?? 0,
   outputTokens: usage?.outputTokens ?? 0,
   costUsd: usage?.costUsd ?? null,

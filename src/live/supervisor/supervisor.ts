@@ -1,4 +1,3 @@
-import { accessSync, constants } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentConsole } from "../../domain/agent-console.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -10,6 +9,7 @@ import type { Roster, Team } from "../../domain/team.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { makeMutex } from "../../lib/mutex.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { isReadableFile } from "../../lib/untrusted-file.ts"
 import { afterDeath, type Lives, newLives, startedNow } from "./lives.ts"
 
 /** The sessions that Throughline starts, each in a tmux session, and restarts when supervised. */
@@ -89,7 +89,7 @@ export function makeSupervisor(deps: Deps): Supervisor {
     const can = consoles.map(({ platform }) => platform).join(", ")
     if (!terminal) throw wrong(`${name}'s agent, ${team.platform}, cannot be started in a terminal (these can: ${can})`)
     for (const [key, file] of [["claude_md", team.instructionsFile] as const, ["settings", team.settingsFile] as const])
-      if (file !== null && !isReadable(file))
+      if (file !== null && !isReadableFile(file))
         throw wrong(`teams.${name}.${key} = ${JSON.stringify(file)} cannot be read`)
     return { team, terminal }
   }
@@ -282,12 +282,3 @@ export function makeSupervisor(deps: Deps): Supervisor {
 const supervisedNames = (presences: Map<string, Presence>) =>
   [...presences.values()].filter((presence) => presence.isSupervised).map(({ team }) => team)
 const wrong = (message: string) => new Failure("bad_input", message, { parameter: "team" })
-
-function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK)
-    return true
-  } catch {
-    return false
-  }
-}
