@@ -47,17 +47,17 @@ const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
     mutate: ["src/lib/untrusted-file.ts", "src/lib/untrusted-write.ts", "src/lib/path-rules.ts", "src/lib/roots.ts"],
     tests: ["src/lib/untrusted-*.test.ts", "src/lib/path-rules.test.ts", "src/lib/roots.test.ts"],
   },
-  // held.test.ts waits for real seconds, and is left out: what it alone sees counts as survived.
+  // pending.test.ts waits for real seconds, and is left out: what it alone sees counts as survived.
   permissions: {
     mutate: [
-      "src/permissions/held.ts",
+      "src/permissions/pending.ts",
       "src/permissions/permits.ts",
       "src/operations/invoke.ts",
       "src/operations/caller.ts",
       "src/domain/caller.ts",
     ],
     tests: [
-      "src/permissions/held.clock.test.ts",
+      "src/permissions/pending.clock.test.ts",
       "src/permissions/permits.test.ts",
       "src/operations/invoke.test.ts",
       "src/operations/access.test.ts",

@@ -22,7 +22,7 @@ const allowed: Record<string, { loops: number; why: string }> = {
   "src/live/watch.ts": { loops: 1, why: "reads pages until the last" },
   "src/teams/asks.ts": { loops: 2, why: "both end with the caller's request" },
   "src/teams/open-session.ts": { loops: 1, why: "ends with one question" },
-  "src/permissions/held.ts": { loops: 2, why: "both end with the hook's request" },
+  "src/permissions/pending.ts": { loops: 2, why: "both end with the hook's request" },
   "src/permissions/permits.ts": { loops: 1, why: "ends with one permission" },
   "src/teams/recovery.ts": { loops: 1, why: "settles one question" },
   "src/teams/turn.ts": { loops: 1, why: "ends with one turn" },

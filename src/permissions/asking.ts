@@ -20,7 +20,7 @@ export interface HookApprovalsDeps extends DialogDeps {
   agents: readonly AgentSetup[]
   permits: DialogDeps["permits"] & {
     ask(request: PermissionRequest, context: AskContext, options: AskOptions): Promise<Permission>
-    hold(
+    waitFor(
       id: string,
       signal: AbortSignal,
     ): Promise<{ kind: "answer"; answer: PermissionAnswer } | { kind: "again" | "over" }>
@@ -67,12 +67,12 @@ export function makeAsking(deps: HookApprovalsDeps): HookApprovals {
         await permits.taken(key)
         return null
       }
-      const isHeld = step === "held"
+      const isWaiting = step === "held"
       const { asking, read, label } = agents.find(({ platform }) => platform === sent.platform) ?? {}
       const payload = hookPayload(sent)
       const question = asking?.question(payload)
       if (!asking || !question || !mayAsk(sent.env)) return null
-      if (!isHeld && !(await isAnyoneThere())) return null
+      if (!isWaiting && !(await isAnyoneThere())) return null
       const { sessionId: nativeId, cwd, pid } = read!(payload, sent.env)
       // Of an agent that works for a team its driver asks.
       if (nativeId === undefined || (await store.pairs.ofNative(nativeId))) return null
@@ -100,15 +100,15 @@ export function makeAsking(deps: HookApprovalsDeps): HookApprovals {
         },
       )
       const unwatch = dialogs.watch(id, dialog)
-      if (!isHeld) {
+      if (!isWaiting) {
         // It comes again to wait; the terminal may be answered before it does.
         setTimeout(unwatch, COMES_MS).unref()
         return undefined
       }
       try {
-        const held = await permits.hold(id, signal)
-        if (held.kind === "answer") return asking.answer(payload, held.answer)
-        return held.kind === "over" ? null : undefined
+        const waited = await permits.waitFor(id, signal)
+        if (waited.kind === "answer") return asking.answer(payload, waited.answer)
+        return waited.kind === "over" ? null : undefined
       } finally {
         // One whose connection was closed may come again; whether it is gone is seen sooner than that it does not.
         if (signal.aborted) setTimeout(unwatch, COMES_MS).unref()

@@ -85,9 +85,9 @@ async function asked(
   over.addEventListener("abort", release)
   try {
     while (!over.aborted) {
-      const held = await permits.hold(id, over)
-      if (held.kind === "answer") return { answer: held.answer, taken: () => permits.taken(key) }
-      if (held.kind === "over") return undefined
+      const waited = await permits.waitFor(id, over)
+      if (waited.kind === "answer") return { answer: waited.answer, taken: () => permits.taken(key) }
+      if (waited.kind === "over") return undefined
     }
     return undefined
   } finally {

@@ -377,9 +377,9 @@ describe("questions with options", () => {
 
   test("are answered together, in own words where that is open, and kept without secrets", async () => {
     const { id } = await asks()
-    const hook = permits.hold(id, new AbortController().signal).then(async (held) => {
+    const hook = permits.waitFor(id, new AbortController().signal).then(async (got) => {
       await permits.taken("k1")
-      return held
+      return got
     })
     const secret = `ghp_${"a1B2".repeat(9)}`
     const answers = { "Which colour?": [secret], "Which days?": ["Mon", "Tue"] }

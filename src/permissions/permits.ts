@@ -7,7 +7,7 @@ import type { Store } from "../domain/store.ts"
 /** What agents may do only when a person says so: asked, waited for, decided once, and written down. */
 import { makeBell } from "../lib/bell.ts"
 import type { Clock } from "../lib/clock.ts"
-import { type HoldAnswer, makeHeld, NOBODY_WAITS } from "./held.ts"
+import { makePendingRequests, NOBODY_WAITS, type PendingAnswer } from "./pending.ts"
 import { answerOf, checkedAnswers, keptOf, lateText, type Meant, ruleOf } from "./permit-words.ts"
 export interface Permits {
   /** Waits for a person, however long the settings allow. Whatever goes wrong, the answer is no. */
@@ -16,7 +16,7 @@ export interface Permits {
   ask(request: PermissionRequest, context: AskContext, options: ApprovalOptions): Promise<Permission>
   /** Under which what was asked with this key is kept. */
   idOf(key: string): string
-  hold(id: string, signal: AbortSignal): Promise<HoldAnswer>
+  waitFor(id: string, signal: AbortSignal): Promise<PendingAnswer>
   /** What was asked under this key was answered, and the answer has reached the agent. */
   taken(key: string): Promise<void>
   /** The agent of a hook went on without an answer from here. */
@@ -116,7 +116,14 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       return true
     })
   const end = (id: string, state: "timed_out" | "stale", reason: string) => settle(id, { state, reason, by: NOBODY })
-  const held = makeHeld({ store, clock, home, end, onTrouble, meantBy: (id) => here.get(id)?.meant ?? {} })
+  const pending = makePendingRequests({
+    store,
+    clock,
+    home,
+    end,
+    onTrouble,
+    meantBy: (id) => here.get(id)?.meant ?? {},
+  })
 
   const keep = (request: PermissionRequest, context: AskContext, row: Kept) =>
     store.transaction(async (tx) => {
@@ -191,14 +198,14 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       return (await store.permissions.byId(id))!
     },
     idOf: (key) => permissionIdOf(home, key),
-    async hold(id, signal) {
-      const answer = await held.hold(id, signal)
+    async waitFor(id, signal) {
+      const answer = await pending.waitFor(id, signal)
       if (answer.kind === "over") here.delete(id)
       return answer
     },
     async taken(key) {
       const id = permissionIdOf(home, key)
-      await held.taken(id)
+      await pending.taken(id)
       here.delete(id)
     },
     async release(id, { by, reason }) {
@@ -218,12 +225,12 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       const now = async () => (await store.permissions.byId(id)) ?? before
       if (before.via === "process")
         return { isFirst: await settle(id, { ...settled, by }, meant), permission: await now() }
-      if (before.state === "waiting" && before.home === home && !(await held.isThere(id)))
+      if (before.state === "waiting" && before.home === home && !(await pending.isThere(id)))
         await end(id, "stale", NOBODY_WAITS)
       else if (before.state === "waiting" && (await here.get(id)?.isAsked?.()) === false)
         await end(id, "stale", "the agent has gone on already")
       const isFirst = await settle(id, { ...settled, by }, meant)
-      await held.settleTaking(id)
+      await pending.settleTaking(id)
       here.delete(id)
       const permission = await now()
       return { isFirst: isFirst && permission.state === settled.state, permission }
@@ -242,10 +249,10 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       } catch (error) {
         onTrouble(error, "what waited before the restart")
       }
-      await held.leaveBehind()
+      await pending.leaveBehind()
     },
     isWatched: () => Math.abs(clock.nowMs() - lookedAtMs) < WATCHED_MS,
-    close: held.close,
+    close: pending.close,
   }
 }
 

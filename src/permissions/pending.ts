@@ -7,9 +7,9 @@ import type { Clock } from "../lib/clock.ts"
 import { answerOf, lateText, type Meant } from "./permit-words.ts"
 
 /** Questions of hooks: each comes to wait, goes, and comes again under the same id. Without an answer its agent's own dialog stays. */
-export interface Held {
+export interface PendingRequests {
   /** Until there is an answer, or until it is time to come again. It is handed out until somebody has taken it. */
-  hold(id: string, signal: AbortSignal): Promise<HoldAnswer>
+  waitFor(id: string, signal: AbortSignal): Promise<PendingAnswer>
   /** The answer has reached the agent; false when it was too late for that. */
   taken(id: string): Promise<boolean>
   /** Whether the one that asked is there; it may be on its way. */
@@ -22,14 +22,14 @@ export interface Held {
   close(): void
 }
 
-export type HoldAnswer =
+export type PendingAnswer =
   | { kind: "answer"; answer: PermissionAnswer }
   /** Come again. */
   | { kind: "again" }
   /** None is to come from here. */
   | { kind: "over" }
 
-export interface HeldDeps {
+export interface PendingRequestsDeps {
   store: Store
   clock: Clock
   home: string
@@ -39,7 +39,7 @@ export interface HeldDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-const HOLD_MS = 50_000
+const WAIT_MS = 50_000
 const LOOK_MS = 500
 /** A hook that comes again does so at once; after a restart, within a second or two. */
 const COMES_MS = 3_000
@@ -53,7 +53,14 @@ const GONE_ON = (state: string) => `too late to be ${state}, the agent had alrea
 const NOT_CONFIRMED = (state: string) =>
   `not sure to be ${state}, the daemon was restarted before the agent confirmed it: look at its terminal`
 
-export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDeps): Held {
+export function makePendingRequests({
+  store,
+  clock,
+  home,
+  meantBy,
+  end,
+  onTrouble,
+}: PendingRequestsDeps): PendingRequests {
   const present = new Map<string, number>()
   /** When an answer was handed out that is not taken yet. */
   const handed = new Map<string, number>()
@@ -91,7 +98,7 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
     }
   }
 
-  const look = async (id: string, signal: AbortSignal, untilMs: number): Promise<HoldAnswer | undefined> => {
+  const look = async (id: string, signal: AbortSignal, untilMs: number): Promise<PendingAnswer | undefined> => {
     const permission = await store.permissions.byId(id)
     if (permission?.state === "waiting") {
       const { expiresAtMs, askedAtMs } = permission
@@ -112,9 +119,9 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
   }
 
   return {
-    async hold(id, signal) {
+    async waitFor(id, signal) {
       const over = AbortSignal.any([signal, closing.signal])
-      const untilMs = performance.now() + HOLD_MS
+      const untilMs = performance.now() + WAIT_MS
       present.set(id, (present.get(id) ?? 0) + 1)
       const bell = makeBell({ store, signal: over })
       try {
@@ -179,6 +186,6 @@ async function tell(tx: Store, permission: Permission, atMs: number): Promise<vo
   await tx.journal.append([{ kind: "permission.decided", sessionId, atMs, data, key: `${id} decided` }])
 }
 
-function quiet(error: unknown, closing: AbortSignal, onTrouble: HeldDeps["onTrouble"]): void {
+function quiet(error: unknown, closing: AbortSignal, onTrouble: PendingRequestsDeps["onTrouble"]): void {
   if (!closing.aborted) onTrouble(error, "a hook that asks no longer")
 }

@@ -18,7 +18,7 @@ let troubles: string[]
 /** What the time is, where a test says so. */
 let fixedMs: number | undefined
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "held-clock-"))
+  dir = mkdtempSync(join(tmpdir(), "pending-clock-"))
   store = await openStore(sqlite({ path: join(dir, "t.db") }))
   troubles = []
   fixedMs = undefined
@@ -80,7 +80,7 @@ describe("once the daemon runs again for fifteen seconds", () => {
     const left = await ask("left")
     const waitedFor = await ask("waited for")
     const gone = new AbortController()
-    const hook = permits.hold(waitedFor.id, gone.signal)
+    const hook = permits.waitFor(waitedFor.id, gone.signal)
     expect(await laterSweep()).toBe(2)
     await expect.poll(state(left.id), SOON).toBe("stale")
     expect(await store.permissions.byId(left.id)).toMatchObject({
@@ -153,7 +153,7 @@ describe("a hook", () => {
     stopClock()
     const { id } = await ask("k1")
     let isOver = false
-    const held = permits.hold(id, new AbortController().signal).finally(() => {
+    const pending = permits.waitFor(id, new AbortController().signal).finally(() => {
       isOver = true
     })
     vi.advanceTimersByTime(49_999)
@@ -162,23 +162,23 @@ describe("a hook", () => {
     await permits.release(permits.idOf("k2"), { by: "me", reason: "x" })
     expect(isOver).toBe(false)
     vi.advanceTimersByTime(1)
-    expect(await held).toEqual({ kind: "again" })
+    expect(await pending).toEqual({ kind: "again" })
     expect(await state(id)()).toBe("waiting")
   })
 
   test("that comes for something unknown, or for what was let go, is sent away", async () => {
     const signal = new AbortController().signal
-    expect(await permits.hold("q-none", signal)).toEqual({ kind: "over" })
+    expect(await permits.waitFor("q-none", signal)).toEqual({ kind: "over" })
     const { id } = await ask("k1")
     await permits.release(id, { by: "the terminal", reason: "answered there" })
-    expect(await permits.hold(id, signal)).toEqual({ kind: "over" })
+    expect(await permits.waitFor(id, signal)).toEqual({ kind: "over" })
   })
 
   test("whose connection is gone is not handed the answer, which stays for the next one", async () => {
     const { id } = await ask("k1")
     await allowed(id)
-    expect(await permits.hold(id, AbortSignal.abort())).toEqual({ kind: "again" })
-    expect(await permits.hold(id, new AbortController().signal)).toMatchObject({ answer: { behavior: "allow" } })
+    expect(await permits.waitFor(id, AbortSignal.abort())).toEqual({ kind: "again" })
+    expect(await permits.waitFor(id, new AbortController().signal)).toMatchObject({ answer: { behavior: "allow" } })
     await permits.taken("k1")
     expect(await store.permissions.byId(id)).toMatchObject({ state: "allowed", takenAtMs: expect.any(Number) })
     expect(await decided()).toMatchObject([{ id, state: "allowed", by: "Ada" }])
@@ -204,7 +204,7 @@ describe("a hook", () => {
     const { id } = await ask("k1")
     const answer = permits.decide(id, { kind: "allow" }, "Ada")
     for (let look = 0; look < 5; look++) await permits.named(id)
-    expect(await permits.hold(id, new AbortController().signal)).toMatchObject({ answer: { behavior: "allow" } })
+    expect(await permits.waitFor(id, new AbortController().signal)).toMatchObject({ answer: { behavior: "allow" } })
     await permits.taken("k1")
     expect(await answer).toMatchObject({ isFirst: true, permission: { state: "allowed" } })
   })
@@ -212,9 +212,9 @@ describe("a hook", () => {
   test("that has left is not there any more", async () => {
     const { id } = await ask("k1")
     const gone = new AbortController()
-    const held = permits.hold(id, gone.signal)
+    const pending = permits.waitFor(id, gone.signal)
     gone.abort()
-    expect(await held).toEqual({ kind: "again" })
+    expect(await pending).toEqual({ kind: "again" })
     expect(await quickly(() => permits.decide(id, { kind: "allow" }, "Ada"))).toMatchObject({
       isFirst: false,
       permission: { state: "stale", answeredBy: "throughline" },
@@ -223,7 +223,7 @@ describe("a hook", () => {
 
   test("that does not confirm a no has not been told it either", async () => {
     const { id } = await ask("k1")
-    const held = permits.hold(id, new AbortController().signal)
+    const pending = permits.waitFor(id, new AbortController().signal)
     expect(await quickly(() => permits.decide(id, { kind: "deny" }, "Ada"))).toMatchObject({
       isFirst: false,
       permission: {
@@ -232,7 +232,7 @@ describe("a hook", () => {
         reason: "too late to be denied, the agent had already gone on: look at its terminal",
       },
     })
-    expect(await held).toMatchObject({ answer: { behavior: "deny" } })
+    expect(await pending).toMatchObject({ answer: { behavior: "deny" } })
     expect(await decided()).toMatchObject([{ state: "stale" }])
   })
 
@@ -248,13 +248,13 @@ describe("a hook", () => {
   test("is left to its own dialog at the moment at which its question ends", async () => {
     fixedMs = 1_800_000_000_000
     const { id } = await permits.ask(request, context, { key: "k1", mostMs: 60_000 })
-    const held = permits.hold(id, new AbortController().signal)
+    const pending = permits.waitFor(id, new AbortController().signal)
     fixedMs += 59_999
     // Something is written, so that it looks once more.
     await ask("k2")
     expect(await state(id)()).toBe("waiting")
     fixedMs += 1
-    expect(await held).toEqual({ kind: "over" })
+    expect(await pending).toEqual({ kind: "over" })
     expect(await store.permissions.byId(id)).toMatchObject({
       state: "timed_out",
       reason: "nobody answered within a minute; its own dialog stays",
@@ -266,9 +266,9 @@ describe("a hook", () => {
       const { id } = await ask(key)
       await allowed(id)
       const signal = new AbortController().signal
-      expect(await permits.hold(id, signal)).toMatchObject({ kind: "answer" })
+      expect(await permits.waitFor(id, signal)).toMatchObject({ kind: "answer" })
       await permits.taken(key)
-      expect(await permits.hold(id, signal), "it is taken once").toEqual({ kind: "over" })
+      expect(await permits.waitFor(id, signal), "it is taken once").toEqual({ kind: "over" })
     }
     expect(await decided()).toMatchObject([{ id: permits.idOf("k1") }, { id: permits.idOf("k2") }])
   })
@@ -276,12 +276,12 @@ describe("a hook", () => {
   test("has five seconds to confirm the answer, and then that is stale", async () => {
     stopClock()
     const { id } = await ask("k1")
-    const held = permits.hold(id, new AbortController().signal)
+    const pending = permits.waitFor(id, new AbortController().signal)
     let isSettled = false
     const answer = permits.decide(id, { kind: "allow" }, "Ada").finally(() => {
       isSettled = true
     })
-    expect(await held).toMatchObject({ kind: "answer" })
+    expect(await pending).toMatchObject({ kind: "answer" })
     vi.advanceTimersByTime(4_999)
     await store.permissions.byId(id)
     expect(isSettled).toBe(false)
@@ -295,7 +295,7 @@ describe("a hook", () => {
     stopClock()
     const { id } = await ask("k1")
     const [first, second] = [new AbortController(), new AbortController()]
-    const [one, other] = [permits.hold(id, first.signal), permits.hold(id, second.signal)]
+    const [one, other] = [permits.waitFor(id, first.signal), permits.waitFor(id, second.signal)]
     first.abort()
     expect(await one).toEqual({ kind: "again" })
     const answer = permits.decide(id, { kind: "deny" }, "Ada")
@@ -306,20 +306,20 @@ describe("a hook", () => {
 
   test("whose agent has gone on by itself gets no answer, and nothing counts as allowed", async () => {
     const { id } = await ask("k1", permits, async () => false)
-    const held = permits.hold(id, new AbortController().signal)
+    const pending = permits.waitFor(id, new AbortController().signal)
     expect(await permits.decide(id, { kind: "allow" }, "Ada")).toMatchObject({
       isFirst: false,
       permission: { state: "stale", reason: "the agent has gone on already" },
     })
-    expect(await held).toEqual({ kind: "over" })
+    expect(await pending).toEqual({ kind: "over" })
     expect(await decided()).toMatchObject([{ state: "stale" }])
   })
 
   test("whose agent still asks gets it", async () => {
     const { id } = await ask("k1", permits, async () => true)
-    const held = permits.hold(id, new AbortController().signal)
+    const pending = permits.waitFor(id, new AbortController().signal)
     const answer = permits.decide(id, { kind: "allow" }, "Ada")
-    expect(await held).toMatchObject({ answer: { behavior: "allow" } })
+    expect(await pending).toMatchObject({ answer: { behavior: "allow" } })
     await permits.taken("k1")
     expect(await answer).toMatchObject({ isFirst: true, permission: { state: "allowed" } })
   })
@@ -328,9 +328,9 @@ describe("a hook", () => {
     stopClock()
     const there = make("there")
     const { id } = await ask("k1", there)
-    const held = there.hold(id, new AbortController().signal)
+    const pending = there.waitFor(id, new AbortController().signal)
     const answer = permits.decide(id, { kind: "allow" }, "Ada")
-    expect(await held).toMatchObject({ answer: { behavior: "allow" } })
+    expect(await pending).toMatchObject({ answer: { behavior: "allow" } })
     await there.taken("k1")
     expect(await answer).toMatchObject({ isFirst: true, permission: { state: "allowed" } })
     there.close()

@@ -18,7 +18,7 @@ let permits: Permits
 let aheadMs: number
 let troubles: string[]
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "held-"))
+  dir = mkdtempSync(join(tmpdir(), "pending-"))
   store = await openStore(sqlite({ path: join(dir, "t.db") }))
   aheadMs = 0
   troubles = []
@@ -51,9 +51,9 @@ const ask = (key = "k1", values: Partial<PermissionRequest> = {}, mostMs = 3_600
   permits.ask({ ...request, ...values }, context, { key, mostMs })
 const come = (id: string, { key = "k1", isRead = true } = {}) => {
   const gone = new AbortController()
-  const answer = permits.hold(id, gone.signal).then(async (held) => {
-    if (held.kind === "answer" && isRead) await permits.taken(key)
-    return held
+  const answer = permits.waitFor(id, gone.signal).then(async (got) => {
+    if (got.kind === "answer" && isRead) await permits.taken(key)
+    return got
   })
   return { answer, leave: () => gone.abort() }
 }
