@@ -42,10 +42,6 @@ const RETIRED: readonly [pattern: RegExp, instead: string][] = [
 
 /** Names and comments are still on their way: how many retired words each module has. Lower these, never raise them. */
 const CEILINGS: Record<string, number> = {
-  domain: 40,
-  lib: 14,
-  permissions: 9,
-  queue: 145,
   search: 11,
 }
 

@@ -8,7 +8,7 @@ export interface AgentConsole {
   platform: string
   /** Differences are stated here, never asked by id. */
   can: ConsoleCan
-  /** What the platform's own registry says of sessions that are live. A dead one may still stand in it. */
+  /** What the platform's own registry says of sessions that are live. A dead one may still be listed. */
   live(machine: Machine): Promise<LiveSession[]>
   /**
    * Where a process of its own runs the sessions, it has them open without a terminal as well, and takes messages for them:

@@ -13,7 +13,7 @@ export interface OpenLine {
   readonly status: LiveStatus
   /** False when nobody has the session open: what is submitted waits in the platform's own queue until somebody has. */
   readonly isLive: boolean
-  /** Resolves when the platform has taken it for good. Throws a Failure when it has not. */
+  /** Resolves when the agent has accepted it; throws a Failure otherwise. */
   submit(message: { id: string; text: string }): Promise<void>
   /** What became of a message that was submitted since then, as the platform's own records say. */
   stateOf(messageId: string, sinceMs: number): Promise<TakenState>

@@ -7,7 +7,7 @@ export interface Analytics {
   sessions(query: CountedQuery): Promise<CountedSession[]>
   /**
    * What was said and used in these sessions, by quarters of an hour: a day begins at one of them wherever one lives. A
-   * message that a copy took over counts where it was said. What was taken back is no prompt any more, but was paid for.
+   * message that a copy took over counts where it was said. A rewound turn is no prompt any more, but was paid for.
    */
   spent(sessionIds: readonly SessionId[], time: { sinceMs: number; untilMs: number }): Promise<Spent[]>
   /** What teams were asked then, oldest first. */

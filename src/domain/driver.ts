@@ -74,7 +74,7 @@ export interface DrivenSession {
   memoryBytes(): Promise<number | undefined>
   /** Resolves when the process is gone, with why. */
   readonly gone: Promise<string>
-  /** Lets it end by itself, and ends it when it does not; one that hangs is not waited for. */
+  /** Waits for it to exit, then ends it; one that hangs is not waited for. */
   close(options?: { isHanging?: boolean }): Promise<void>
 }
 

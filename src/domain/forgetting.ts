@@ -1,7 +1,7 @@
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { SourceLook } from "./source.ts"
 
-/** Deletes for good, and remembers by hash that it must not come back when the agent's file is read again. */
+/** Deletes permanently, and keeps a hash so that it does not come back when the agent's file is read again. */
 export interface Forgetting {
   of(platform: string, nativeSessionId: string): Promise<{ whole: boolean; turn(nativeTurnId: string): boolean }>
   session(id: SessionId, atMs: number): Promise<void>

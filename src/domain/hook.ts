@@ -12,7 +12,7 @@ export interface SentHook {
   body: string
 }
 
-/** What one event means. Names and ids only; what was said stands in the agent's own records. */
+/** What one event means. Names and ids only; what was said is in the agent's own records. */
 export interface HookEvent {
   /** The agent's own name for it. */
   name: string

@@ -46,7 +46,7 @@ export interface LiveAgent {
   teams: readonly string[]
 }
 
-/** Which sessions are live now. Never asked inside a transaction: it reads the store by itself. */
+/** Which sessions are live now. Never call it in a transaction: it reads the store outside of one. */
 export interface LiveSessions {
   /** Running sessions, the team's current one first. Unattended ones only if there is no other. */
   ofTeam(team: Team): Promise<LiveAgent[]>

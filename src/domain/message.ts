@@ -100,7 +100,7 @@ export const messageOf = payloadReader<MessagePayload>(
 /** The text of a message, a question or a notice. */
 export const wordsIn = payloadReader<{ text: string }>(z.looseObject({ text: z.string() }))
 
-/** Stands in the row of a message that could not be read, so that everything that lists it still works. */
+/** Replaces a payload that cannot be read, so that whatever lists the message still works. */
 export const unreadableMessage = ({ lane, payload: { text } }: Pick<Delivery, "lane" | "payload">): MessagePayload => ({
   ...(addressOfLane(lane) ?? { team: lane }),
   ...{ text: typeof text === "string" ? text : "", priority: "normal", sender: { kind: "client", name: "unknown" } },

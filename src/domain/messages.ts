@@ -52,11 +52,11 @@ export interface CancelAnswer {
 
 export type InterruptAnswer = { interrupted: true; way: DeliveryRoute } | { interrupted: false; reason: ReasonWords }
 
-/** What is to be said to agents: taken in once, kept until it is settled. */
+/** Messages to agents: accepted once, stored until they are settled. */
 export interface Messages {
-  /** Kept for good when it answers that it is queued. */
+  /** Stored once it answers that the message is queued. */
   send(request: SendRequest): Promise<SendAnswer>
-  /** Takes back what no agent has yet. */
+  /** Cancels a message that no agent has yet. */
   cancel(id: string): Promise<CancelAnswer>
   byId(id: string): Promise<Delivery | undefined>
   /** Why it waits: what holds up the first of its lane holds up those behind it. Null when that is not known yet. */

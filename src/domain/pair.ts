@@ -58,7 +58,7 @@ export interface AskPayload extends Record<string, unknown> {
   isOwners: boolean
   /** When a person has the pair's session open: wait until it is closed, go on in a copy of it, or say it there. */
   ifOpen: IfOpen
-  /** To which open session it was given to be said there; null when it was taken back. */
+  /** The open session it was delivered to; null when that was cancelled. */
   handed?: { sessionId: SessionId | null; times: number }
 }
 
@@ -79,7 +79,7 @@ export const teamsOfPayload = payloadReader<Pick<AskPayload, "fromTeam" | "toTea
   z.looseObject({ ...teams, pairId: z.string().exactOptional() }),
 )
 
-/** Stands in the row of a question that could not be read, so that everything that lists it still works. */
+/** Replaces a payload that cannot be read, so that whatever lists the question still works. */
 export const unreadableAsk = ({ lane }: { lane: string }): AskPayload => ({
   ...{ pairId: lane.slice(pairLane("").length), text: "", sender: "unknown", fromTeam: null, toTeam: "unknown" },
   ...{ threadId: MAIN_THREAD, chain: [], isOwners: false, ifOpen: "wait" },
@@ -104,7 +104,7 @@ const noticePayload = z.looseObject({ ...teams, text: z.string(), sender: z.stri
 export type NoticePayload = z.infer<typeof noticePayload>
 export const noticeOf = payloadReader<NoticePayload>(noticePayload)
 
-/** How it was answered. The words stand in the archive too; here they wait for who asked. */
+/** The answer to a question. The archive has its text too; here it waits for the caller. */
 export interface Answer {
   messageId: string
   pairId: string

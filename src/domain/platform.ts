@@ -16,12 +16,12 @@ export interface Platform {
   projectPlaces?(projectDir: string): SourcePlace[]
   /** Claims a file found in a place; undefined for files that hold no conversation. */
   claim(file: FoundFile): Claim | undefined
-  /** How a person goes on with a session in the agent itself. */
+  /** How a person continues a session in the agent itself. */
   resume?(session: { nativeId: string; projectPath: string | null }): ResumeCommand
 }
 
 export interface PlatformCan {
-  /** Says by itself when something happened. */
+  /** Reports changes without being polled. */
   hooks: boolean
   /** Can go on with an old session by its id. */
   resume: boolean
@@ -75,7 +75,7 @@ export interface LinesReader {
 
 export type LineState = Record<string, unknown>
 
-/** A file (or a few) that is written anew each time. It is read whole, and compared with what was read before. */
+/** A file (or a few) that is rewritten each time: read whole and compared with the last read. */
 export interface WholeReader {
   mode: "whole"
   read(path: string): Promise<Capture[]>

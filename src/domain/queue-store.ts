@@ -67,7 +67,7 @@ export interface Deliveries {
    */
   forget(options: ForgetFilter & { sessionIds?: readonly SessionId[] }, nowMs: number): Promise<Delivery[]>
   /**
-   * Drops what was over before then, so many at the most, and returns how many those were. What teams asked stays, because it is
+   * Drops what was over before then, at most this many, and returns how many those were. What teams asked stays, because it is
    * counted, and so do messages for agents that a person has still to decide about.
    */
   drop(options: { beforeMs: number; limit: number }): Promise<number>
@@ -81,7 +81,7 @@ export interface Deliveries {
   ): Promise<Delivery[]>
   /** All of the channel that are in one of these states, in order. */
   ofChannel(channel: string, states: readonly DeliveryState[]): Promise<Delivery[]>
-  /** Given to this session and not settled for good: queued with an attempt under way, delivered, seen or running. */
+  /** Given to this session and not final: queued with an attempt in progress, delivered, seen or running. */
   underWay(sessionId: SessionId): Promise<Delivery[]>
   /** What a call under this key has fetched: the same call gets it again. */
   fetchedUnder(fetchKey: string): Promise<Delivery[]>

@@ -13,7 +13,7 @@ export function inStrings<T>(value: T, change: (text: string) => string): T {
   return inside(value) as T
 }
 
-/** A secret inside of data is known by itself, or by the name that stands before it. */
+/** A secret in data is recognised by its form, or by the name before it. */
 export function redactInside(data: Record<string, unknown>, redact: Redact): Record<string, unknown> {
   let named = data
   try {

@@ -3,7 +3,7 @@ export interface ServiceManager {
   id: string
   /** The file. Its name differs per data directory, so two do not collide. */
   path: string
-  /** What stands in it. */
+  /** Its content. */
   text(program: ServiceProgram): string
   /** Whether the manager answers here. In containers it often does not run. */
   isReachable(): Promise<boolean>

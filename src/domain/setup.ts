@@ -12,7 +12,7 @@ export interface AgentSetup extends FileSetup {
   startContext?(text: string): string
   /** What its hook prints when a person has sent a prompt, so that the model reads this text beside it. */
   promptContext?(text: string): string
-  /** What its hook prints when a turn is about to end, so that the turn goes on with this text. */
+  /** What its hook prints when a turn is about to end, so that the turn continues with this text. */
   turnContext?(text: string): string
   /** How its hooks ask for a person's word; absent where they cannot. */
   asking?: HookAsking
@@ -35,7 +35,7 @@ export interface HookQuestion {
   isShown: boolean
 }
 
-/** Files that are changed for an agent on request, shown before and taken back after. */
+/** Files changed for an agent on request: shown before, undone after. */
 export interface FileSetup {
   platform: string
   label: string

@@ -221,12 +221,12 @@ export interface Turns {
   bySeqs(seqs: number[]): Promise<Turn[]>
   /** By number; what is not there is absent. */
   texts(seqs: readonly number[]): Promise<Map<number, Pick<Turn, "text" | "metadata">>>
-  /** The numbers alone, of what was taken back too. */
+  /** The numbers alone, of rewound turns too. */
   seqs(sessionId: SessionId): Promise<number[]>
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
   /** Where a session's exchanges begin, in the order of the conversation: its first turn, and every prompt after it. */
   outline(sessionId: SessionId): Promise<{ seq: number; atMs: number }[]>
-  /** The exchange that begins with this turn, without what was taken back. */
+  /** The exchange that begins with this turn, without rewound turns. */
   ofExchange(sessionId: SessionId, seq: number): Promise<Turn[]>
   /** Sessions of the platform that have a turn under this id, the one that had it first before others. */
   holders(platform: string, nativeTurnId: string): Promise<{ id: SessionId; nativeId: string }[]>
@@ -245,7 +245,7 @@ export interface Turns {
   hasReal(sessionId: SessionId): Promise<boolean>
   /** Returns those that are gone. */
   dropFallbacks(sessionId: SessionId): Promise<number[]>
-  /** After something was superseded or dropped: the sessions' counts anew. */
+  /** Recounts the sessions after something was superseded or dropped. */
   recount(sessionIds: SessionId[]): Promise<void>
 }
 

@@ -44,7 +44,7 @@ export interface Topic {
 
 export interface ProgressMessage {
   messageId: number
-  /** The turns that it tells of, in order: their lines are made anew each time, so that what is forgotten is not in them. */
+  /** Its turns, in order: their lines are rendered each time, so that forgotten ones are not in them. */
   seqs: number[]
   /** How many lines are no longer in the message, because it is full; they are in the file at the end. */
   cut: number

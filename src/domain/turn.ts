@@ -1,7 +1,7 @@
 import type { SessionId } from "./ids.ts"
 import type { Metadata } from "./metadata.ts"
 
-/** `reasoning` is what a model thought by itself; a Thought is recorded on purpose and kept apart. */
+/** `reasoning` is the model's own; a Thought is recorded on purpose and stored apart. */
 export const TURN_KINDS = ["prompt", "reply", "reasoning", "tool_call", "tool_result", "summary", "reset"] as const
 export type TurnKind = (typeof TURN_KINDS)[number]
 

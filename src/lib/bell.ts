@@ -11,10 +11,10 @@ export interface Bell {
 
 /** For a loop that waits for something to do. With a store it rings when something moved there; the signal ends all waits. */
 export function makeBell({ store, signal }: { store?: Pick<Store, "onWake">; signal?: AbortSignal } = {}): Bell {
-  let isRung = false
+  let hasSignal = false
   let wake = () => {}
   const ring = () => {
-    isRung = true
+    hasSignal = true
     wake()
   }
   const close = store?.onWake(ring) ?? (() => {})
@@ -34,13 +34,13 @@ export function makeBell({ store, signal }: { store?: Pick<Store, "onWake">; sig
   return {
     ring,
     async wait(ms) {
-      if (!isRung)
+      if (!hasSignal)
         await rest(ms, (finish) => {
           wake = finish
         })
-      const hasRung = isRung
-      isRung = false
-      return hasRung
+      const wasSignalled = hasSignal
+      hasSignal = false
+      return wasSignalled
     },
     pause: (ms) => rest(ms, () => {}),
     close,

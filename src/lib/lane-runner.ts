@@ -42,7 +42,7 @@ export interface LaneRunnerDeps {
   leases: Pick<Leases, "leaseMs" | "held" | "open" | "take" | "takeCutOff" | "drop" | "renew">
   backoff: Pick<Backoff, "paused" | "nextAtMs">
   handler: LaneHandler
-  /** So many in hand at the most. */
+  /** At most this many in progress. */
   most: number
   sweepMs?: number
   /** Many have something at the same moment, and one look serves them all. */

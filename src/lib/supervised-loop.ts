@@ -20,7 +20,7 @@ export interface LoopOptions {
   mostRetryMs?: number
   /** How long whatever failed wants to be left alone. */
   atLeastMs?(error: unknown): number
-  /** A round that takes longer is reported as stalled; Infinity where it may wait for good. */
+  /** A round that takes longer is reported as stalled; Infinity where it may wait for ever. */
   stallsAfterMs?: number
 }
 

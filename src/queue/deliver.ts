@@ -125,7 +125,7 @@ export function pasteRequest(
     pane,
     text: typedText(delivery),
     isCommand,
-    // What is for a team is also for the session that the same process goes on with.
+    // A team's message is also for the session that its process continues.
     isAgentThere: sessionId === undefined ? isThere : async () => isThere() && (await isStillThere(agent)),
   }
 }

@@ -9,7 +9,7 @@ import { makeKeyedMutex } from "../lib/mutex.ts"
 export interface Paster {
   /** Nothing but `submitted` and `pasted` has left a byte in the pane. */
   submit(request: PasteRequest): Promise<PasteResult>
-  /** After a crash in the middle: submits what already stands in the input line, and never pastes. */
+  /** After a crash in the middle: submits what is already in the input line, and never pastes. */
   finish(request: PasteRequest): Promise<PasteResult>
   /** Ends the turn that runs. Nothing is pressed where it could answer something. */
   interrupt(

@@ -75,7 +75,7 @@ export function makeRouteSelection({
       const isStop = priority === "stop" && isBusy
 
       const line = await lineTo(agent.session, isCommand)
-      // Where nobody has the session open it would wait in the platform's queue, where it cannot be taken back.
+      // In a session that is not open it would wait in the agent's own queue, where it cannot be cancelled.
       if (line && !line.isLive) line.close()
       else if (line) {
         if (line.status === "idle" || (isUrgent && line.status === "busy"))

@@ -32,7 +32,7 @@ const MAX_CHARS = 9_000
 const IN_TIME_MS = 1_000
 const LOOKING_MS = 200
 
-/** What a turn that is about to end is told, so that it goes on with it: mail, one at a time. */
+/** Mail that a Stop hook adds to a turn about to end, so that the turn continues: one message at a time. */
 export function makeTurnContext(deps: TurnDeps) {
   const { store, clock, roster, resolveTarget, leases, backoff, consoles, dispatcher } = deps
   const inARow = new Map<string, number>()

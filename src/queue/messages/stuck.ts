@@ -1,4 +1,4 @@
-/** Messages that nothing more comes of by itself: a person says what is to become of them. */
+/** Messages that need a decision: a person resends or dismisses them. */
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
 import { AGENT_CHANNEL, addressOf, messageOf, targetOf } from "../../domain/message.ts"
