@@ -42,7 +42,7 @@ const RETIRED: readonly [pattern: RegExp, instead: string][] = [
 
 /** Names and comments are still on their way: how many retired words each module has. Lower these, never raise them. */
 const CEILINGS: Record<string, number> = {
-  search: 11,
+  search: 2,
 }
 
 /** Of names: whole words, or parts of a name in camelCase. */

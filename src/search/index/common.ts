@@ -9,7 +9,7 @@ const READ_WORDS = 1_000
 
 /**
  * The common words, in memory: a short prefix expands to some of them, so a hundred thousand others need not be read. Loaded
- * from the dictionary with the first prefix query, then kept up to date by flushes.
+ * from the dictionary with the first prefix query, then updated by flushes.
  */
 export class CommonWords {
   readonly #tables: IndexTables

@@ -63,7 +63,7 @@ export function makeIndexer({
     const turnSeqs = seqsOf(entries, (entry) => TURN_ENTRIES.has(entry.kind))
     const thoughtSeqs = entries.filter(({ kind }) => kind === "thought.recorded").map(({ data }) => Number(data.seq))
     for (let at = 0; at < turnSeqs.length; at += TURNS_AT_ONCE) await refresh(turnSeqs.slice(at, at + TURNS_AT_ONCE))
-    // Before the position moves: waiters and a restart after a crash rely on it.
+    // Before the position moves: callers of `reached` and a restart rely on it.
     if (entries.some(({ kind }) => kind === "turns.forgotten")) await onForgotten()
     const thoughts = thoughtSeqs.length === 0 ? [] : await store.thoughts.bySeqs(thoughtSeqs)
     await engine.add(thoughts.map(docOfThought), last)

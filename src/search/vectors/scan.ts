@@ -1,7 +1,7 @@
 import { type Simd, startSimd } from "./simd.ts"
 
 /**
- * Scores codes by tables of what each half byte of a code comes to. Codes lie in blocks of sixteen: first the first byte of
+ * Scores codes by tables of what each half byte of a code comes to. Codes are in blocks of sixteen: first the first byte of
  * each, then the second of each, so that one instruction looks up a half byte of all sixteen.
  */
 export interface Scan {
