@@ -17,7 +17,7 @@ const confined: { what: string; pattern: RegExp; allowed: RegExp }[] = [
     pattern: /\bprocess\s*\??\.\s*env\b|\bprocess\[|from "node:process"/,
     allowed: /^src\/daemon\/process\/environment\.ts$/,
   },
-  { what: "console", pattern: /(?<!agent-|\.\/)\bconsole\s*\??\./, allowed: /^$/ },
+  { what: "console", pattern: /(?<!agent-|\/)\bconsole\s*\??\./, allowed: /^$/ },
   {
     what: "other processes",
     pattern: /["'](?:node:)?child_process["']|["']execa["']/,
