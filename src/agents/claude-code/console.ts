@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import type { AgentConsole, ConsoleScreen } from "../../domain/agent-console.ts"
-import { dialogIn, inputLine, prepared, showsText } from "../shared/console.ts"
+import { dialogIn, inputLine, prepared, showsText } from "../shared/terminal.ts"
 import { liveSessions } from "./registry.ts"
 
 export const claudeCode: AgentConsole = {

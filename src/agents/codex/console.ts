@@ -2,7 +2,7 @@ import type { AgentConsole } from "../../domain/agent-console.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Team } from "../../domain/team.ts"
 import { readNamed } from "../../lib/untrusted-file.ts"
-import { dialogIn, inputLine, prepared, showsText } from "../shared/console.ts"
+import { dialogIn, inputLine, prepared, showsText } from "../shared/terminal.ts"
 import { closeCodexSession } from "./line-close.ts"
 import { codexLive } from "./line-live.ts"
 
