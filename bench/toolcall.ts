@@ -1,4 +1,5 @@
 // What a tool call costs, against an echo tool on the bare SDK over the same transport, in the same run.
+//   node bench/toolcall.ts [calls of each kind] [pairs of processes]
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync } from "node:fs"
@@ -9,10 +10,10 @@ import { makeHome, type TestHome } from "../test/fixtures/daemon.ts"
 import { connect, type Era, type Transport } from "../test/fixtures/mcp.ts"
 import { type Row, report, round, summarize, timed } from "./lib.ts"
 
-const CALLS = Number(process.argv[2] ?? 2000)
+const CALLS = Number(process.argv[2] ?? 800)
 const ROUNDS = 40
 /** Fresh processes on both sides: where one happens to lie in memory makes more of a difference than what it does. */
-const PAIRS = 5
+const PAIRS = Number(process.argv[3] ?? 3)
 const CALL_NAMES = ["echo", "keep", "read", "write"] as const
 type CallName = (typeof CALL_NAMES)[number]
 type Summary = Record<CallName, ReturnType<typeof summarize>>
@@ -24,8 +25,8 @@ const ORDERS = [
   ["keep", "write", "read", "echo"],
   ["write", "echo", "keep", "read"],
 ] as const satisfies CallName[][]
-/** Until the compilers on both sides have settled. */
-const WARM_UP = 2000
+/** Until the compilers on both sides have settled. Half of these calls wait for the disk, so more would take minutes. */
+const WARM_UP = 300
 
 const rows: Row[] = []
 const details: Record<string, unknown> = {}
@@ -36,8 +37,11 @@ report("toolcall", rows, details)
 
 async function compare(transport: Transport, era: Era): Promise<void> {
   const pairs: Summary[] = []
-  for (let pair = 0; pair < PAIRS; pair++) pairs.push(await comparePair(transport, era))
   const name = `${transport} ${era === "legacy" ? "2025" : "2026"}`
+  for (let pair = 1; pair <= PAIRS; pair++) {
+    pairs.push(await comparePair(transport, era))
+    console.error(`${name}: ${pair} of ${PAIRS} pairs after ${round(performance.now() / 1000, 0)} s`)
+  }
   details[name] = pairs
   rows.push({ what: `${name} echo p50 ms`, value: middle(pairs.map(({ echo }) => echo.p50)) })
   for (const [what, ours, floor] of [
