@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { glob } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
+import { retiredNamesIn } from "./retired-names.ts"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
 const read = (path: string) => readFileSync(`${project}/${path}`, "utf8")
@@ -44,14 +45,6 @@ const RETIRED: readonly [pattern: RegExp, instead: string][] = [
 const CEILINGS: Record<string, number> = {
   search: 2,
 }
-
-/** Of names: whole words, or parts of a name in camelCase. */
-const RETIRED_NAMES =
-  /courier|foundling|follower|rung(?![a-z])|ladder|parking|afterword|greeting|successor|chapter|stand-?in(?![a-z])|waiter|(?<!tri|fro|recom)mend(?:s|ed|ing)?(?![a-z])|anew|oneByOne|havingAll|readAgain|isSpared|shelf|(?<![a-z])wish|(?<!")handOver|handedOver|hand-over|for good\b|at the most\b|by itself\b|goes on with\b|stands? in\b|lies? in\b|taken back|kept up|attendance|belonging/gi
-
-/** Names on disk: a column and its value, a field of copied records or of an answer, a table. They stay as they were released. */
-const STORED_NAMES =
-  /"handover"|\bhandedOver:|record\.handedOver|"followers(?:\.position)?"|\bfollowers: |\bfoundlings: |\brung\b|\bwaiter\b/g
 
 /** What a reader of the page sees, without code and link targets. */
 function proseOf(markdown: string): string {
@@ -130,8 +123,7 @@ describe("names and comments", () => {
       // A migration is never edited.
       if (data.includes(file) || file.startsWith("src/store/migrations/")) continue
       const module = file.split("/")[1]!
-      counts[module] =
-        (counts[module] ?? 0) + (read(file).replaceAll(STORED_NAMES, "").match(RETIRED_NAMES)?.length ?? 0)
+      counts[module] = (counts[module] ?? 0) + retiredNamesIn(read(file)).length
     }
     const over = Object.entries(counts).filter(([module, count]) => count > (CEILINGS[module] ?? 0))
     expect(Object.fromEntries(over), "more than the ceiling").toEqual({})

@@ -2,18 +2,9 @@ import { readFileSync } from "node:fs"
 import { glob } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
+import { DECLARED, declaredTwice } from "./type-names.ts"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
-const DECLARED = /^export (?:declare )?(?:abstract )?(?:type|interface|class|enum) (\w+)/gm
-
-/** Each name of an exported type that is declared in more than one place, with those places. */
-function declaredTwice(sources: Iterable<readonly [file: string, text: string]>): string[] {
-  const places = new Map<string, string[]>()
-  for (const [file, text] of sources)
-    for (const [, name] of text.matchAll(DECLARED)) places.set(name!, [...(places.get(name!) ?? []), file])
-  return [...places].filter(([, files]) => files.length > 1).map(([name, files]) => `${name}: ${files.join(", ")}`)
-}
-
 test("the name of an exported type has one meaning in all of src", async () => {
   const files = (await Array.fromAsync(glob("src/**/*.ts", { cwd: project }))).filter(
     (file) => !file.endsWith(".test.ts"),
