@@ -105,7 +105,7 @@ describe("a pane is another one", () => {
     expect(await panes.look(second)).toBeDefined()
   })
 
-  test("where its number is none, and nothing is run that stands in it", async () => {
+  test("where its id is invalid, and nothing in it is executed", async () => {
     const { socket } = pane
     for (const number of ["", "1", `x${pane.pane}`, `${pane.pane}x`, `${pane.pane} ; kill-server`, "one", "%"]) {
       expect(await panes.identify({ socket, pane: number })).toBeUndefined()

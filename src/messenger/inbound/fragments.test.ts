@@ -75,7 +75,7 @@ test("what two people paste at once in one topic stays theirs", async () => {
   expect(await texts()).toEqual([one, two])
 })
 
-test("a long message by itself, and two that were not sent together, are what they are", async () => {
+test("a single long message, and two that were not sent together, are not joined", async () => {
   await open()
   const { thread } = await intake.session("shop")
   const [one, two] = ["a".repeat(4_096), "b".repeat(4_096)]

@@ -111,7 +111,7 @@ test("a busy agent begins no notice, however often it is looked at", async () =>
   expect(await rows()).toEqual([])
 })
 
-test("a draft is told of when it lasts; what cannot change by itself at once", async () => {
+test("a draft is reported when it lasts; a reason that needs a person at once", async () => {
   await written(1)
   await waits(1, because("draft_open"))
   expect([await said(1), await dueMs(1)]).toEqual([DRAFT, 30_000])

@@ -277,7 +277,7 @@ describe("what was said", () => {
     expect((await told()).filter((text) => text.includes("done"))).toHaveLength(1)
   })
 
-  test("what was taken back, read anew, or stands in for something fuller is not told", async () => {
+  test("superseded, changed and fallback turns are not shown", async () => {
     const one = await session()
     const [seq] = await says(one, [["prompt", "Take this back"]])
     await store.turns.supersede([seq!], nowMs)

@@ -21,7 +21,7 @@ const said = (thread: number | null) =>
 const names = () => s.telegram.topics(room).map(({ name }) => name)
 const refusedCalls = () => s.telegram.calls.filter(({ ok }) => !ok).map(({ method }) => method)
 
-test("a topic that its person deleted is made anew, and new sessions get theirs", async () => {
+test("a topic that its person deleted is recreated, and new sessions get theirs", async () => {
   const topic = await topicOf("shop")
   await s.turn(topic, 0)
   const { outbox } = s.start()
@@ -57,7 +57,7 @@ test("an ended session's topic is renamed and never closed; the mark goes when t
   expect(await outbox.status()).toMatchObject({ failed: 0, holds: [] })
 })
 
-test("a topic that was deleted after its session ended is made anew when the session goes on", async () => {
+test("a topic that was deleted after its session ended is recreated when the session continues", async () => {
   const topic = await topicOf("shop")
   await s.turn(topic, 0)
   s.start()

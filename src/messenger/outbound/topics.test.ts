@@ -101,7 +101,7 @@ describe("fifty messages wait while", () => {
   })
 
   test.each(["message thread not found", "TOPIC_DELETED", "TOPIC_ID_INVALID"] as const)(
-    "the topic is deleted (%s): it is made anew once, and all come in order",
+    "the topic is deleted (%s): it is recreated once, and all messages come in order",
     async (deletedTopic) => {
       await stage({ telegram: { limits: false, quirks: { deletedTopic } } })
       const topic = await talked()

@@ -136,7 +136,7 @@ test("a full message that may be a repeat is a file that says so", async () => {
   expect(await textsOf(topic.id)).toEqual([full, `[message.md] ${REPEAT_MARK}\n${full}`])
 })
 
-test("those that went as one are unconfirmed as one, and none of them is said by itself later", async () => {
+test("coalesced messages are unconfirmed together, and none is sent alone later", async () => {
   await stage({ can: { groupSendsPerMinute: 6 } })
   const topic = await s.topic(await s.session("a"))
   for (const seq of [1, 2, 3, 4]) await s.turn(topic, seq)

@@ -147,7 +147,7 @@ test("only messages of topics say so: an answer in General carries a number too"
   expect(it.telegram.read(it.group, null)).toHaveLength(3)
 })
 
-test("an answer stands in the topic of what it answers", async () => {
+test("a reply is in the topic of the message that it answers", async () => {
   await using it = await stage()
   const asked = it.ada.write(it.group, "a question", { thread: it.thread })
   await it.bot.sendMessage(it.chat, "an answer", { reply_parameters: { message_id: asked.id } })
