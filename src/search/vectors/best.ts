@@ -1,6 +1,6 @@
-/** The highest scores seen so far, at most so many: a heap with the worst on top. */
+/** Top-k heap, the worst on top. */
 export class Best {
-  /** What is not above it need not be offered. */
+  /** Lower scores need not be offered. */
   worst = Number.NEGATIVE_INFINITY
   size = 0
   readonly #scores: Int32Array
@@ -17,7 +17,7 @@ export class Best {
     if (this.size === this.#scores.length) this.worst = this.#scores[0]!
   }
 
-  /** In no order. */
+  /** Unordered. */
   numbers(): number[] {
     return Array.from(this.#numbers.subarray(0, this.size))
   }

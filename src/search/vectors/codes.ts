@@ -1,29 +1,29 @@
 import { Best } from "./best.ts"
 import { BLOCK, BLOCKS_AT_ONCE, LARGEST, makeScan } from "./scan.ts"
 
-/** Vectors in memory, two bits for each component: 96 bytes for 384 components. */
+/** Vectors in memory, two bits per component: 96 bytes for 384 components. */
 export interface Codes {
   readonly size: number
   has(exchange: number): boolean
   put(exchange: number, values: Int8Array): void
   remove(exchange: number): void
-  /** The exchanges that promise most for this query, in no order. `accept` is asked of those only that would be among them. */
+  /** The most promising exchanges, unordered. `accept` is called only for those that would be among them. */
   best(query: Float32Array, count: number, accept?: (exchange: number) => boolean): number[]
 }
 
-/** Codes that room is made for at once. */
+/** Codes allocated at once. */
 const AT_ONCE = BLOCKS_AT_ONCE * BLOCK
 const PER_BYTE = 4
 
 export function makeCodes(dimension: number): Codes {
   const codeBytes = Math.ceil(dimension / PER_BYTE)
   const scan = makeScan(codeBytes)
-  /** By slot: where the code lies. */
+  /** By slot. */
   const exchanges: number[] = []
   const slots = new Map<number, number>()
   let room = 0
 
-  /** Where its first byte is; each further one is a block's width behind. */
+  /** The place of a code's first byte; the next ones follow at a block's width. */
   const placeOf = (slot: number) => Math.floor(slot / BLOCK) * BLOCK * codeBytes + (slot % BLOCK)
 
   return {
@@ -44,7 +44,7 @@ export function makeCodes(dimension: number): Codes {
     remove(exchange) {
       const slot = slots.get(exchange)
       if (slot === undefined) return
-      // The last one moves into the gap.
+      // Swap-remove.
       const last = exchanges.length - 1
       const { codes } = scan
       const [to, from] = [placeOf(slot), placeOf(last)]
@@ -67,8 +67,8 @@ export function makeCodes(dimension: number): Codes {
 }
 
 /**
- * Of a component, whether it is above zero and whether it is large: four steps, at the places where those of a rotated
- * vector, which are spread like a bell around zero, lose least by it.
+ * The sign of a component and whether it is large: four steps, placed where the components of a rotated vector,
+ * which are normally distributed, lose least.
  */
 const LARGE = 0.98
 const STEPS = [-0.45, 0.45, -1.51, 1.51]
@@ -85,21 +85,21 @@ function write(codes: Uint8Array, place: number, values: Int8Array): void {
   }
 }
 
-/** By the signs of differences: a processor cannot guess how a comparison ends here, and half of the time would be that. */
+/** Branch-free: mispredicted branches would take half of the time. */
 function stepOf(value: number, large: number): number {
   return (-value >>> 31) | (((large - Math.abs(value)) >>> 31) << 1)
 }
 
 /**
- * For each half byte of a code and each value it can have, what the query's two components there come to. A code's score
- * is then a sum of look-ups: the query keeps its magnitudes, which finds far more than counting unequal bits.
+ * For each half byte of a code and each of its values, the product with the query's two components. A code's score is a
+ * sum of lookups: the query keeps its magnitudes, which finds far more than a Hamming distance.
  */
 function fillTables(tables: Int8Array, query: Float32Array): void {
   const halves = tables.length / 16
   let largest = 0
   for (let half = 0; half < halves; half++)
     largest = Math.max(largest, Math.abs(query[half * 2] ?? 0) + Math.abs(query[half * 2 + 1] ?? 0))
-  // The sum of all must fit sixteen bits.
+  // The sum must fit 16 bits.
   const most = Math.min(LARGEST, Math.floor(32_767 / halves))
   const scale = largest === 0 ? 0 : most / (largest * STEPS[3]!)
   for (let half = 0; half < halves; half++) {
@@ -110,7 +110,7 @@ function fillTables(tables: Int8Array, query: Float32Array): void {
   }
 }
 
-/** The hot loop: a function of its own, so that it is compiled as one. */
+/** The hot loop, a function of its own for the JIT. */
 function offer(
   scores: Int16Array,
   exchanges: readonly number[],

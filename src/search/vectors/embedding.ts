@@ -7,28 +7,28 @@ import { HOUR_MS } from "../../lib/time.ts"
 import type { VectorIndex } from "./index.ts"
 import { type EmbeddingPauses, makePauses } from "./pauses.ts"
 
-/** Where the exchanges are, as far as making vectors of them goes. */
+/** The exchanges to embed. */
 export interface ExchangeSource {
-  /** Those with a number below this, the highest first. */
+  /** Those below this number, highest first. */
   below(exchange: number, limit: number): Promise<ListedExchange[]>
   count(): Promise<number>
-  /** What was asked and answered, without what tools said; undefined when the exchange is gone. */
+  /** Prompt and replies, without tool output; undefined if the exchange is gone. */
   textOf(exchange: ListedExchange): Promise<string | undefined>
 }
 
 export interface ListedExchange {
   exchange: number
   sessionId: string
-  /** When its last turn came. */
+  /** The time of its last turn. */
   changedAtMs: number
 }
 
 export interface EmbeddingState {
-  /** Null until it could be reached for the first time. */
+  /** Null until it is reached for the first time. */
   embedder: string | null
   done: number
   missing: number
-  /** Why nothing is made at the moment. */
+  /** Why nothing can be embedded at the moment. */
   trouble: string | null
 }
 
@@ -43,30 +43,30 @@ export interface EmbeddingOptions {
 }
 
 export interface Embedding {
-  /** New ones, and those that grew. A vector is made when they have been left alone for a while. */
+  /** New ones, and those that grew. Debounced until they have settled. */
   changed(exchanges: readonly ListedExchange[]): void
-  /** Also of those whose vector is being made right now. */
+  /** Also those that are being embedded. */
   remove(exchanges: readonly number[]): Promise<void>
   state(): Promise<EmbeddingState>
-  /** When the signal has come and the last batch is put or dropped. */
+  /** Resolves after the signal, when the last batch is stored or dropped. */
   stopped: Promise<void>
 }
 
-/** Longer than it rests between two looks. */
+/** Longer than its poll interval. */
 const STALLS_AFTER_MS = HOUR_MS
 const LIST_AT_ONCE = 500
 const EMBED_AT_ONCE = 64
-/** Texts that are read in a row: a search that waits for the thread gets its turn between. */
+/** Texts read before searches get a turn. */
 const TEXTS_PER_TURN = 8
 
-/** Makes the vectors that are missing, newest first, and goes on when there are new ones. Trouble means a pause, never an end. */
+/** Embeds missing exchanges, newest first, then new ones. Failures back off and never end it. */
 export function startEmbedding(options: EmbeddingOptions): Embedding {
   const { embedder, index, source, clock, signal } = options
   const pauses = makePauses(signal, options.pauses)
   const changed = new Map<number, ListedExchange & { sinceMs: number }>()
   const underWay = new Set<number>()
   let trouble: Failure | undefined
-  /** All from here up have been looked at; undefined when the walk down is over. */
+  /** All from here up have been checked; undefined when the walk is done. */
   let walkedTo: number | undefined = Number.MAX_SAFE_INTEGER
   let foreignLeft = true
   let atOnce = EMBED_AT_ONCE
@@ -84,7 +84,7 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
           trouble = undefined
           alive()
           if (more) await pauses.breathe()
-          // The rest is a poll: what nobody told us of is found by walking down again.
+          // Poll: walking again finds what was not reported.
           else if (!(await pauses.rest(changed.size > 0))) walkedTo = Number.MAX_SAFE_INTEGER
         } catch (error) {
           trouble = Failure.from(error)
@@ -93,7 +93,7 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
       },
     })
 
-  /** One batch or one page; false when nothing is left to do now. */
+  /** One batch or page; false when there is nothing to do now. */
   const step = async (): Promise<boolean> => {
     const settled = takeSettled()
     if (settled.length > 0) {
@@ -121,7 +121,7 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
     return true
   }
 
-  /** Of an exchange that is still growing, every turn would make another vector. */
+  /** Debounce: a growing exchange would be embedded with every turn. */
   const takeSettled = (): ListedExchange[] => {
     const now = clock.nowMs()
     const settled: ListedExchange[] = []
@@ -133,7 +133,7 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
     return settled
   }
 
-  /** At the end, so that those left alone for longest are in front. */
+  /** Re-inserted, so that the map is ordered by time. */
   const tell = (item: ListedExchange, sinceMs: number) => {
     changed.delete(item.exchange)
     changed.set(item.exchange, { ...item, sinceMs })
@@ -146,7 +146,7 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
     return true
   }
 
-  /** By an agent's clock that is ahead, a vector would be out of date as soon as it is made. */
+  /** An agent's clock may be ahead, which would outdate the vector at once. */
   const withoutFuture = (item: ListedExchange) =>
     item.changedAtMs > clock.nowMs() ? { ...item, changedAtMs: 0 } : item
 
@@ -161,7 +161,7 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
       const there = items.flatMap((item, at) => (texts[at] === undefined ? [] : [{ ...item, text: texts[at] }]))
       const vectors = await embedded(there.map(({ text }) => text))
       const made = there.map((item, at) => ({ ...item, vector: vectors[at]! }))
-      // What was removed meanwhile must not come back.
+      // Not those removed meanwhile.
       await index.put(made.filter(({ exchange }) => underWay.has(exchange)))
       atOnce = Math.min(EMBED_AT_ONCE, atOnce * 2)
     } finally {
@@ -169,7 +169,7 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
     }
   }
 
-  /** A single text that a model refuses, though it takes others, gets the zero vector: it must not hold up the rest. */
+  /** A text that the model rejects while it accepts others gets the zero vector, so that it does not block the rest. */
   const embedded = async (texts: string[]): Promise<Float32Array[]> => {
     try {
       return await embedder.embed(texts, "document", signal)

@@ -3,12 +3,12 @@ import type { VectorHit } from "../../domain/vector-tables.ts"
 export interface Fused {
   exchange: number
   score: number
-  /** Zero for what only the vectors found. */
+  /** Zero for hits of vectors only. */
   lexical: number
 }
 
 /**
- * Adds a small share of the cosine to the score by words. Ranks are not mixed: reciprocal rank fusion makes a weak list as
+ * Adds a small share of the cosine to the keyword score. No rank fusion: reciprocal rank fusion makes a weak list as
  * strong as a good one, and lost up to twelve points of recall in every test (docs/adr/0015).
  */
 export function fuse(
@@ -23,7 +23,7 @@ export function fuse(
   return [...new Set([...words.keys(), ...cosines.keys()])]
     .map((exchange) => {
       const byWords = words.get(exchange) ?? 0
-      // What has no vector yet is neither better nor worse for it than the others that have its words.
+      // A missing vector must neither help nor harm.
       return { exchange, score: byWords + weight * (cosines.get(exchange) ?? unknown), lexical: byWords }
     })
     .sort((a, b) => b.score - a.score || b.lexical - a.lexical || b.exchange - a.exchange)

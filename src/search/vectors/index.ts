@@ -9,24 +9,24 @@ import { rotationOf } from "./rotation.ts"
 
 /** The vectors of one embedder, by exchange. */
 export interface VectorIndex {
-  /** Those without a vector, or with one that was made before they last changed. */
+  /** Those without a vector, or with an outdated one. */
   missing<T extends { exchange: number; changedAtMs: number }>(exchanges: readonly T[]): Promise<T[]>
   put(items: readonly { exchange: number; sessionId: string; vector: Float32Array }[]): Promise<void>
   remove(exchanges: readonly number[]): Promise<void>
-  /** Nearest first. `accept` never shortens the list: it is asked before the best are chosen. */
+  /** Nearest first. Filters before it selects, so `accept` never shortens the result. */
   search(vector: Float32Array, limit: number, accept?: (exchange: number) => boolean): Promise<VectorHit[]>
-  /** The cosines of these, as far as they have a vector. */
+  /** The cosines of those that have a vector. */
   scores(vector: Float32Array, exchanges: readonly number[]): Promise<Map<number, number>>
   count(): Promise<number>
-  /** One slice of deleting what other embedders left; true when there is more. */
+  /** Deletes a batch of vectors of other embedders; true if there are more. */
   removeForeign(): Promise<boolean>
 }
 
-/** Part of the space's name: a change of the rotation or of what is stored recomputes all vectors. */
+/** Part of the space's id: a change of the rotation or the stored format recomputes all vectors. */
 const FORMAT = 1
 const LOAD_AT_ONCE = 2_000
 const FOREIGN_AT_ONCE = 1_000
-/** So many of the codes' best are compared by their real vectors; more among many, where more lie close together. */
+/** Candidates by code that are compared by their vectors; more among many, which are closer together. */
 const CANDIDATES = { least: 200, most: 800, oneIn: 800 }
 
 export async function openVectorIndex(
@@ -37,7 +37,7 @@ export async function openVectorIndex(
   const space = await tables.space({ id: `${id}/${FORMAT}`, dimension })
   const memory = await load(space, dimension)
   const rotate = rotationOf(dimension)
-  /** Writes one at a time: a vector removed while it is being put must not come back. */
+  /** Serialises writes: a vector removed during a put must not come back. */
   const inOrder = makeMutex()
 
   const scores = async (query: Float32Array, exchanges: readonly number[]) =>
@@ -93,7 +93,7 @@ interface Memory {
 
 async function load(space: SpaceTables, dimension: number): Promise<Memory> {
   const codes = makeCodes(dimension)
-  // All of these would have the same code, and crowd out what is near to the few queries it resembles.
+  // Zero vectors share one code, which would crowd out real candidates.
   const empty = new Set<number>()
   const memory: Memory = {
     codes,

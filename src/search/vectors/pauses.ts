@@ -2,18 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../../domain/failure.ts"
 
 export interface EmbeddingPauses {
-  /** How long an exchange must have been left alone. */
+  /** Debounce for growing exchanges. */
   settleMs: number
-  /** Between looks for what nobody told us of. */
+  /** Poll interval. */
   restMs: number
-  /** After the first failure in a row; each further one doubles it. */
+  /** Backoff after the first failure; doubles with each further one. */
   firstTroubleMs: number
   longestTroubleMs: number
 }
 
 const usual: EmbeddingPauses = { settleMs: 15_000, restMs: 600_000, firstTroubleMs: 1_000, longestTroubleMs: 300_000 }
 
-/** When the making of vectors waits, and for what. All of it ends with the signal. */
+/** The waits of the embedding loop. All end with the signal. */
 export function makePauses(signal: AbortSignal, given: Partial<EmbeddingPauses> = {}) {
   const { settleMs, restMs, firstTroubleMs, longestTroubleMs } = { ...usual, ...given }
   let wake = () => {}
@@ -21,9 +21,9 @@ export function makePauses(signal: AbortSignal, given: Partial<EmbeddingPauses> 
   return {
     settleMs,
     wake: () => wake(),
-    /** Between two batches: searches on the same thread come first. */
+    /** Between batches, because searches on the same thread come first. */
     breathe: () => wait(1),
-    /** Until something told of has settled, or until it is time to look; true when it was told. */
+    /** Until a change has settled, or the next poll; true after a wake-up. */
     async rest(somethingIsFresh: boolean): Promise<boolean> {
       const woken = new Promise<boolean>((resolve) => {
         wake = () => resolve(true)
@@ -35,7 +35,7 @@ export function makePauses(signal: AbortSignal, given: Partial<EmbeddingPauses> 
     backoff: {
       firstRetryMs: firstTroubleMs,
       mostRetryMs: longestTroubleMs,
-      /** At least as long as the server asked for. */
+      /** At least the server's Retry-After. */
       atLeastMs: (error: unknown) => (error instanceof Failure ? Number(error.data.retryAfterMs ?? 0) : 0),
     },
   }

@@ -2,7 +2,7 @@ import type { StoredVector } from "../../domain/vector-tables.ts"
 
 type Quantised = Pick<StoredVector, "values" | "scale">
 
-/** A quarter of the space, and no rank that anybody would notice. */
+/** A quarter of the space, with no noticeable change of ranks. */
 export function quantise(vector: Float32Array): Quantised {
   let largest = 0
   for (const value of vector) largest = Math.max(largest, Math.abs(value))
@@ -12,7 +12,7 @@ export function quantise(vector: Float32Array): Quantised {
 
 export const isZero = ({ scale }: Quantised) => scale === 0
 
-/** Of a query of length 1. The scale falls out of it. */
+/** For a unit query. The scale cancels out. */
 export function cosine(query: Float32Array, { values }: Quantised): number {
   let product = 0
   let square = 0

@@ -3,13 +3,13 @@ export type Rotation = (vector: Float32Array) => Float32Array
 const ROUNDS = 4
 
 /**
- * Turns a vector in a fixed, random way, so that every sign tells as much as every other: without it, the signs of sparse
- * vectors, and of models with a few large components, tell next to nothing. Angles between vectors stay what they are.
+ * A fixed random rotation, so that every component carries as much information: without it, the signs of sparse
+ * vectors, and of models with a few large components, say next to nothing. Angles are preserved.
  */
 export function rotationOf(dimension: number): Rotation {
   const random = bits(dimension)
   const flips = Array.from({ length: ROUNDS }, () => Float32Array.from({ length: dimension }, random))
-  // The fast transform wants a power of two: alternately the first so many components and the last, until all are mixed.
+  // The transform needs a power of two: alternate between the first and the last components until all are mixed.
   const width = 2 ** Math.floor(Math.log2(dimension))
   return (vector) => {
     const turned = Float32Array.from(vector)
@@ -37,7 +37,7 @@ function hadamard(values: Float32Array): void {
   for (let at = 0; at < length; at++) values[at]! *= scale
 }
 
-/** One or minus one, the same row on every machine: what is stored depends on it. */
+/** 1 or -1, in the same sequence everywhere: stored vectors depend on it. */
 function bits(seed: number): () => 1 | -1 {
   let state = Math.imul(seed, 0x9e3779b1) | 1
   return () => {

@@ -1,27 +1,27 @@
 import { type Simd, startSimd } from "./simd.ts"
 
 /**
- * Scores codes by tables of what each half byte of a code comes to. Codes are in blocks of sixteen: first the first byte of
+ * Scores codes by lookup tables per half byte. Codes are in blocks of sixteen, interleaved by byte: the first byte of
  * each, then the second of each, so that one instruction looks up a half byte of all sixteen.
  */
 export interface Scan {
-  /** Block after block. Another array after `grow`. */
+  /** In blocks. Reallocated by `grow`. */
   readonly codes: Uint8Array
-  /** For each byte of a code sixteen values for its lower half, then sixteen for its upper, each from -63 to 63. */
+  /** Per byte of a code: sixteen values for its lower half, sixteen for its upper, each from -63 to 63. */
   readonly tables: Int8Array
-  /** Makes room for so many blocks more. */
+  /** Allocates more blocks. */
   grow(blocks: number): void
-  /** The sums for so many blocks from this one on, in an array that the next call overwrites. */
+  /** The scores of `blocks` from `from` on, in an array that the next call overwrites. */
   scores(from: number, blocks: number): Int16Array
 }
 
 export const BLOCK = 16
-/** Their scores stay in the nearest cache until they are looked at. */
+/** Small enough for their scores to stay in the L1 cache. */
 export const BLOCKS_AT_ONCE = 512
-/** Two of them still fit eight bits. */
+/** The sum of two fits eight bits. */
 export const LARGEST = 63
 
-/** Of codes with so many bytes. A processor without the instructions counts one by one. */
+/** Falls back to plain loops without SIMD. */
 export function makeScan(codeBytes: number): Scan {
   const simd = startSimd()
   return simd ? simdScan(codeBytes, simd) : plainScan(codeBytes)
@@ -39,7 +39,7 @@ function simdScan(codeBytes: number, { memory, add }: Simd): Scan {
     endBlock += blocks
     const missing = codesAt + endBlock * BLOCK * codeBytes - memory.buffer.byteLength
     if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES))
-    // The buffer is another one whenever the memory has grown.
+    // Growing the memory replaces its buffer.
     const { buffer } = memory
     views = {
       codes: new Uint8Array(buffer, codesAt, endBlock * BLOCK * codeBytes),

@@ -1,4 +1,4 @@
-/** As much of WebAssembly as is used here; its types come with those of browsers only. */
+/** The part of WebAssembly used here; its types come only with the DOM's. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object
   Instance: new (module: object) => { exports: Simd }
@@ -7,17 +7,17 @@ declare const WebAssembly: {
 
 export interface Simd {
   memory: { readonly buffer: ArrayBuffer; grow(pages: number): number }
-  /** All but the last two are places in the memory. At least one block, and one byte. */
+  /** All but the last two are addresses. At least one block and one byte. */
   add(codes: number, tables: number, scores: number, blocks: number, codeBytes: number): void
 }
 
-/** The loop of `Scan`, sixteen codes at a time, on a memory of its own; undefined where the processor cannot do that. */
+/** The loop of `Scan`, sixteen codes at a time, on its own memory; undefined without SIMD. */
 export function startSimd(): Simd | undefined {
   const bytes = Uint8Array.from(assembled())
   return WebAssembly.validate(bytes) ? new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports : undefined
 }
 
-// Parameters of `add`, then its own variables.
+// Parameters of `add`, then locals.
 const [codes, tables, scores, blocks, codeBytes] = [0, 1, 2, 3, 4]
 const [table, bytesLeft, bytes, sum, firstEight, lastEight] = [5, 6, 7, 8, 9, 10]
 
@@ -59,7 +59,7 @@ const againUnlessZero = (local: number) => [
   ...op.againIf,
 ]
 
-/** Numbers are small here: each fits seven bits, or six and a sign. */
+/** LEB128 of numbers that fit seven bits, or six and a sign. */
 const vector = (code: number) => [0xfd, ...(code < 128 ? [code] : [code, 1])]
 const ALIGNED_TO_16 = 4
 const op = {

@@ -6,7 +6,7 @@ import { refOfTurn, seqOf } from "../query/refs.ts"
 import type { ExchangeSource, ListedExchange } from "./embedding.ts"
 import { embeddedText } from "./text.ts"
 
-/** The exchanges that the index knows, with their texts from the archive. */
+/** The indexed exchanges, with their texts from the archive. */
 export function exchangeSource(store: Store, engine: () => Promise<Engine>): ExchangeSource {
   return {
     async below(exchange, limit) {

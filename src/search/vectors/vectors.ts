@@ -14,7 +14,7 @@ import { openVectorIndex, type VectorIndex } from "./index.ts"
 import { type EmbeddingPauses, makePauses } from "./pauses.ts"
 
 export interface VectorsOptions {
-  /** Called until it succeeds: the model may be started after us. */
+  /** Called until it succeeds: the model may start after the daemon. */
   openEmbedder(signal: AbortSignal): Promise<Embedder>
   tables: VectorTables
   source: ExchangeSource
@@ -24,11 +24,11 @@ export interface VectorsOptions {
   pauses?: Partial<EmbeddingPauses>
 }
 
-/** Search by meaning: an embedder, its vectors, and the making of those that are missing. */
+/** Semantic search: an embedder, its vectors, and the loop that computes missing ones. */
 export interface Vectors {
   /**
-   * Nearest first, and after them the cosines of `also`, which makes sums with other scores exact. Undefined while no
-   * embedder answers: a search goes on by words, and is never held up by more than `signal` allows.
+   * Nearest first, then the cosines of `also`, which makes sums with other scores exact. Undefined while no
+   * embedder answers: search then uses keywords only. Never waits longer than `signal` allows.
    */
   search(
     text: string,
@@ -36,11 +36,11 @@ export interface Vectors {
     options?: { accept?(exchange: number): boolean; also?: readonly number[]; signal?: AbortSignal },
   ): Promise<VectorHit[] | undefined>
   changed(exchanges: readonly ListedExchange[]): void
-  /** Works without an embedder, too: what is forgotten is gone at once. */
+  /** Works without an embedder too: forgetting does not wait for it. */
   remove(exchanges: readonly number[]): Promise<void>
   /** The exchanges of each session that have a vector. */
   bySession(): Promise<Map<string, number[]>>
-  /** Of what was removed, no byte is left. */
+  /** Leaves no byte of removed vectors. */
   purge(): Promise<void>
   state(): Promise<EmbeddingState>
   stopped: Promise<void>
@@ -102,7 +102,7 @@ export function startVectors(options: VectorsOptions): Vectors {
         return undefined
       }
     },
-    // Until there is an index, its first walk finds everything anyway.
+    // Before the first start, the walk finds everything anyway.
     changed: (exchanges) => ready?.embedding.changed(exchanges),
     remove: (exchanges) => (ready ? ready.embedding.remove(exchanges) : tables.remove(exchanges)),
     bySession: () => tables.bySession(),
