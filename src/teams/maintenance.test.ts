@@ -82,7 +82,7 @@ const used = (id: string) => store.pairs.count(id, nowMs)
 const status = async (id: string) => (await store.pairs.byId(id))?.status
 const journal = async () => (await store.journal.after(0, 100)).map(({ kind, data }) => `${kind} ${data.id}`)
 
-test("a session that carries too much is marked, compacted and active again, all of it in the journal", async () => {
+test("a session over the token limit is marked, compacted and active again, each step in the journal", async () => {
   const session = await pair("api")
   const { sweep } = maintenance({ compactAfterTokens: 1_000 })
   await said(session, "prompt")
@@ -108,7 +108,7 @@ test("so is one with too many messages since its last reset", async () => {
   expect(done).toEqual(["compact api"])
 })
 
-test("one whose agent is at something stays marked, also over a restart, until it idles", async () => {
+test("a pair with a busy agent stays marked until it idles, also across a restart", async () => {
   await said(await pair("api"), "reply", 5_000)
   says.compact = "busy"
   await maintenance({ compactAfterTokens: 1_000 }).sweep()
@@ -119,7 +119,7 @@ test("one whose agent is at something stays marked, also over a restart, until i
   expect(await journal()).toEqual(["pair.compact_pending api", "pair.compacted api"])
 })
 
-test("one that was marked and is short by now is no longer marked", async () => {
+test("a marked pair that was compacted elsewhere is unmarked", async () => {
   const session = await pair("api")
   await said(session, "reply", 5_000)
   says.compact = "busy"
@@ -131,7 +131,7 @@ test("one that was marked and is short by now is no longer marked", async () => 
   expect(done).toHaveLength(1)
 })
 
-test("what was just done is not done again before its effect can be known", async () => {
+test("a step is not repeated before its effect can be measured", async () => {
   await said(await pair("api"), "reply", 5_000)
   const { sweep } = maintenance({ compactAfterTokens: 1_000 })
   for (const _ of [1, 2, 3]) await sweep()
@@ -144,7 +144,7 @@ test("what was just done is not done again before its effect can be known", asyn
   expect(done).toHaveLength(2)
 })
 
-test("an agent that fails to compact, or cannot, is said so and left alone; others are still looked after", async () => {
+test("an agent that fails to compact, or cannot, is reported and left alone; other pairs are still maintained", async () => {
   await said(await pair("api"), "reply", 5_000)
   await said(await pair("db", NOW - 1), "reply", 5_000)
   says.compact = new Failure("agent_failed", "it went away")
@@ -163,7 +163,7 @@ test("an agent that fails to compact, or cannot, is said so and left alone; othe
   expect(await status("db")).toBe("active")
 })
 
-test("near its limit it is gone on with in a new session, or compacted where that cannot be", async () => {
+test("near its limit it is continued in a new session, or compacted if that is impossible", async () => {
   await said(await pair("api"), "reply", 9_000)
   const { sweep } = maintenance({ compactAfterTokens: 1_000, continueAfterTokens: 8_000 })
   says.renew = "busy"
@@ -183,7 +183,7 @@ test("near its limit it is gone on with in a new session, or compacted where tha
   expect(done.slice(2)).toEqual(["renew api", "compact api"])
 })
 
-test("where going on fails, that is said, and it is not tried again at once", async () => {
+test("a failed continuation is reported, and not retried at once", async () => {
   await said(await pair("api"), "reply", 9_000)
   says.renew = new Failure("agent_failed", "it went away")
   const { sweep } = maintenance({ continueAfterTokens: 8_000 })
@@ -194,7 +194,7 @@ test("where going on fails, that is said, and it is not tried again at once", as
   expect(troubles).toEqual(["api: its session could not be continued in a new one: it went away"])
 })
 
-test("one that nobody uses is archived when its agent idles, and then left alone", async () => {
+test("an unused pair is archived once its agent idles, and then left alone", async () => {
   await said(await pair("api", NOW - 10 * DAY), "reply", 5_000)
   await pair("db", NOW - 10 * DAY + 1)
   says.rest = "busy"
@@ -210,7 +210,7 @@ test("one that nobody uses is archived when its agent idles, and then left alone
   expect(await journal()).toEqual(["pair.archived api"])
 })
 
-test("with everything off nothing is done, and of what the archive does not have nothing is known", async () => {
+test("with everything off nothing is done, and a session that was not captured has no load", async () => {
   await said(await pair("api", 0), "reply", 1_000_000)
   await maintenance({}).sweep()
   await store.pairs.update("api", { nativeId: "another" })
@@ -218,7 +218,7 @@ test("with everything off nothing is done, and of what the archive does not have
   expect(done).toEqual([])
 })
 
-test("what was decided long ago is dropped, and what waits is not", async () => {
+test("old decided permissions are dropped, pending ones are not", async () => {
   const rest = {
     home: "h",
     asker: "a",
@@ -251,7 +251,7 @@ test("what was decided long ago is dropped, and what waits is not", async () => 
   expect(await left()).toEqual(["new", "waits"])
 })
 
-test("what was over long ago does not stay for ever, and what an ask still needs does", async () => {
+test("old finished deliveries are dropped, except those that an open question needs", async () => {
   const settled = (count: number, atMs: number, name: string) =>
     store.transaction(async ({ deliveries }) => {
       for (let at = 0; at < count; at++) {

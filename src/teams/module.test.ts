@@ -289,7 +289,7 @@ test("a notice is not read by a session that another team asks in", async () => 
   expect(await teams.pull("web")).toEqual([])
 })
 
-test("who waits is answered when the program is to end", async () => {
+test("waiting callers are answered at shutdown", async () => {
   begin()
   const waiting = ask("<<HOLD x>>", 60_000)
   await expect.poll(async () => (await teams.status()).pairs[0]?.running, { timeout: 60_000 }).toBe(1)
@@ -303,7 +303,7 @@ describe("what is kept", () => {
     expect((await ask("<<SAY the s3cret>>")).answer).toBe("the ***")
   })
 
-  test("a disk that is full when the answer comes costs no answer", async () => {
+  test("an answer survives a full disk", async () => {
     let isFull = false
     const full: Store = new Proxy(store, {
       get(target, key) {
@@ -328,7 +328,7 @@ describe("what is kept", () => {
     expect(agent.heard().filter((heard) => heard.includes("400"))).toHaveLength(1)
   })
 
-  test("a question that was begun with and never arrived is asked when the program is back", async () => {
+  test("a question that never arrived before a crash is asked after the restart", async () => {
     begin()
     await ask("<<SAY x>>")
     await stop()

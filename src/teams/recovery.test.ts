@@ -138,7 +138,7 @@ describe("an answer that stands in the agent's records", () => {
     expect(reads).toEqual(["claude-code"])
   })
 
-  test("may have no tokens and no time that is known", async () => {
+  test("may lack tokens and times", async () => {
     await said("prompt", KEY, { atMs: NOW - 9 })
     await said("reply", "because", { atMs: NOW - 5 })
     await recovery().settle(await begun(), no, NEVER)
@@ -195,7 +195,7 @@ describe("an answer that stands in the agent's records", () => {
     expect(await store.pairs.answerTo(KEY)).toMatchObject({ text: "second" })
   })
 
-  test("is taken also where it was cancelled meanwhile", async () => {
+  test("is stored even if the question was cancelled meanwhile", async () => {
     await said("prompt", KEY)
     await said("reply", "because")
     await recovery().settle(await begun(), () => true, NEVER)
@@ -259,7 +259,7 @@ describe("without an answer", () => {
     expect(reads).toHaveLength(2)
   })
 
-  test("it is not known where nothing is captured, and nobody waits for that", async () => {
+  test("it is uncertain if nothing is captured, without waiting", async () => {
     records = [async () => false]
     await recovery().settle(await begun(), no, NEVER)
     expect(await settledAs()).toEqual(["uncertain", "nothing is captured that could confirm it"])
@@ -356,7 +356,7 @@ describe("when the program is to end", () => {
   })
 })
 
-test("a question whose process is not known is looked for only after a while", async () => {
+test("a question of an unknown process is looked up only after a grace period", async () => {
   await said("prompt", KEY)
   await said("reply", "because")
   const settling = recovery().settle(await begun({ worker: null }), no, NEVER)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { afterDeath, newLives, startedNow } from "./lives.ts"
 
-test("the pause between short lives grows from one second to sixty, and then it is given up", () => {
+test("the backoff grows from one second to sixty, and then it gives up", () => {
   const life = newLives()
   const pauses: number[] = []
   let nowMs = 1_000_000
@@ -15,7 +15,7 @@ test("the pause between short lives grows from one second to sixty, and then it 
   expect(life.givenUp).toContain("it ended 10 times within 10 seconds")
 })
 
-test("a life that was lived begins the count anew", () => {
+test("a long life resets the count", () => {
   const life = newLives()
   startedNow(life, 0)
   for (let n = 0; n < 5; n++) afterDeath(life, 100)
@@ -24,7 +24,7 @@ test("a life that was lived begins the count anew", () => {
   expect([life.quickDeaths, life.nextAtMs]).toEqual([1, 61_000])
 })
 
-test("a session that could not be resumed is not tried again", () => {
+test("a session that could not be resumed is not resumed again", () => {
   const life = newLives()
   startedNow(life, 0)
   life.resume = "s"

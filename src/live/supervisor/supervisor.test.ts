@@ -161,7 +161,7 @@ describe("up", () => {
     expect(await stateOf(made)).toMatchObject({ isSupervised: true, state: "up" })
   })
 
-  test("tells what the agent asks, and answers nothing", async () => {
+  test("reports the agent's question, and answers nothing", async () => {
     mode("ask")
     const made = tended()
     expect((await made.up("web")).asks).toBe("Do you trust this folder?")
@@ -169,7 +169,7 @@ describe("up", () => {
     expect(tmux("capture-pane", "-p", "-t", "throughline-web")).toContain("Enter to confirm")
   })
 
-  test("goes on with the session that was there last, and begins anew when the agent cannot", async () => {
+  test("resumes the last session, and starts a new one if the agent cannot", async () => {
     await lastSession("11111111-1111-4111-8111-111111111111")
     mode("die-resumed")
     const made = tended()
@@ -231,7 +231,7 @@ describe("one that is kept", () => {
     expect(starts()).toHaveLength(1)
   })
 
-  test("that dies at once is tried again for a while, and given up aloud", async () => {
+  test("that dies at once is retried for a while, then given up with a report", async () => {
     mode("die")
     frozenMs = 1_700_000_000_000
     const made = tended()
