@@ -129,8 +129,10 @@ async function thought(): Promise<PathFiles> {
   const home = makeHome(windows.env)
   try {
     await home.run("start")
-    const client = await connect(home)
-    const mcpRootUri = pathToFileURL(join(home.env.HOME!, "project")).href
+    const project = join(home.env.HOME!, "project")
+    mkdirSync(project, { recursive: true })
+    const client = await connect(home, { cwd: project })
+    const mcpRootUri = pathToFileURL(project).href
     const { session } = await client.call<{ session: { id: string } }>("init", { operation: "start_new", mcpRootUri })
     const think = () =>
       client.call("thought", { thought: "The river is wide.", nextThoughtNeeded: true, sessionId: session.id })
