@@ -2,7 +2,18 @@
 import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { newMessageId } from "../domain/ids.ts"
-import { type AskPayload, askerOf, askOf, type IfOpen, NOTICE_CHANNEL, PAIR_CHANNEL, pairLane } from "../domain/pair.ts"
+import {
+  type AskPayload,
+  askerOf,
+  askOf,
+  type IfOpen,
+  MAIN_THREAD,
+  NOTICE_CHANNEL,
+  type NoticePayload,
+  noticeOf,
+  PAIR_CHANNEL,
+  pairLane,
+} from "../domain/pair.ts"
 import { because, shownReason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
@@ -67,6 +78,9 @@ export interface AsksDeps {
   onQueued(): void
 }
 
+/** A question, or a notice, which has no pair. */
+type AskedPayload = NoticePayload & Partial<Pick<AskPayload, "threadId" | "pairId" | "handed">>
+
 const HANDED = because("handed").words
 /** After this, no caller is still interested. */
 const EXPIRES_MS = DAY_MS
@@ -82,7 +96,8 @@ export function makeAsks({ store, clock, pairing, changes, stream, settings, hos
 
   const state = async (id: string): Promise<AskState> => {
     const delivery = await found(id)
-    const { fromTeam, toTeam, threadId, pairId, handed } = askOf(delivery)
+    const asked: AskedPayload = delivery.channel === NOTICE_CHANNEL ? noticeOf(delivery) : askOf(delivery)
+    const { fromTeam, toTeam, threadId = MAIN_THREAD, pairId, handed } = asked
     const answer = delivery.state === "done" ? await store.pairs.answerTo(id) : undefined
     const pair = pairId === undefined ? undefined : await store.pairs.byId(pairId)
     const untilMs = isFinal(delivery.state) ? (delivery.settledAtMs ?? clock.nowMs()) : clock.nowMs()
@@ -90,9 +105,9 @@ export function makeAsks({ store, clock, pairing, changes, stream, settings, hos
       messageId: id,
       status: delivery.state,
       from: fromTeam,
-      asker: askerOf(askOf(delivery)),
+      asker: askerOf({ ...asked, threadId }),
       to: toTeam,
-      threadId: threadId ?? null,
+      threadId: asked.threadId ?? null,
       answer: answer?.text ?? null,
       sessionId: answer?.nativeId ?? pair?.nativeId ?? null,
       isContextNew: answer?.isContextNew ?? false,
