@@ -4,7 +4,7 @@ import type { Project } from "../../domain/project.ts"
 import type { NewSource } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
-import { Keeper } from "./keeper.ts"
+import { keepBatch } from "./keeper.ts"
 import type { Kept, KnownSession } from "./known.ts"
 import { placed } from "./placement.ts"
 
@@ -64,7 +64,8 @@ export function makeArchive({ store, clock, rules, gatherMs = GATHER_MS }: Deps)
       return await store.transaction(
         async (tx) => {
           const kept: Kept[] = []
-          for (const batch of batches) kept.push(await new Keeper(tx, batch, projects, known, rules, clock).run())
+          for (const batch of batches)
+            kept.push(await keepBatch(tx, batch, { projects, known, rules, nowMs: clock.nowMs() }))
           return kept
         },
         // An exchange that an agent logged with us cannot be read again as its own word.

@@ -3,15 +3,7 @@ import type { SessionId } from "../../domain/ids.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
 
 /** Derives which session came from which. */
-export interface Lineage {
-  parent(id: SessionId, parent: NonNullable<SessionCapture["parent"]>, atMs: number): Promise<void>
-  /** Notes stored turns. */
-  grew(turns: readonly Pick<NewTurn, "sessionId" | "nativeId">[]): void
-  /** Finds the originals of copies: of the batch, and of copies that were read before their original. */
-  link(): Promise<void>
-}
-
-export function makeLineage(tx: Store, platform: string, nowMs: number): Lineage {
+export function makeLineage(tx: Store, platform: string, nowMs: number) {
   const copies = new Map<SessionId, { atMs: number }>()
   const turnsOf = new Map<SessionId, string[]>()
 
@@ -61,17 +53,20 @@ export function makeLineage(tx: Store, platform: string, nowMs: number): Lineage
   }
 
   return {
-    async parent(id, { sessionId, kind, platform: from }, atMs) {
+    async parent(
+      id: SessionId,
+      { sessionId, kind, platform: from }: NonNullable<SessionCapture["parent"]>,
+      atMs: number,
+    ) {
       if (sessionId === null) copies.set(id, { atMs })
       else await addEdge(id, sessionId, kind, atMs, from)
     },
-    grew(turns) {
-      for (const { sessionId, nativeId } of turns) {
-        const known = turnsOf.get(sessionId)
-        if (known) known.push(nativeId)
-        else turnsOf.set(sessionId, [nativeId])
-      }
+    /** Notes stored turns. */
+    grew(turns: readonly Pick<NewTurn, "sessionId" | "nativeId">[]) {
+      for (const [id, grown] of Map.groupBy(turns, ({ sessionId }) => sessionId))
+        turnsOf.set(id, [...(turnsOf.get(id) ?? []), ...grown.map(({ nativeId }) => nativeId)])
     },
+    /** Finds the originals of copies: of the batch, and of copies that were read before their original. */
     async link() {
       for (const [id, { atMs }] of copies) await linkCopy(id, atMs)
       if (turnsOf.size === 0) return

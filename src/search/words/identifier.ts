@@ -10,14 +10,10 @@ export interface Identifier {
 }
 
 /** Splits an ASCII identifier: getUserById is also get, user, by and id. */
-export function identifier(raw: string): Identifier {
-  return identifiers.of(raw)
-}
+export const identifier = cached(split)
 
 /** A compound as one word, without its joints: well-known and well_known are the same. */
-export function joined(raw: string): string {
-  return wholes.of(raw)
-}
+export const joined = cached((raw) => stem(lowered(raw)))
 
 /** Whether the character classes change too often for handwritten text: base64, hashes, keys. */
 export function mostlyNoise(text: string, start: number, end: number): boolean {
@@ -53,31 +49,22 @@ const KIND = Uint8Array.from({ length: 128 }, (_, code) => {
   return code >= 65 && code <= 90 ? UPPER : 0
 })
 
-/** A cache of two bounded generations: hits move to the young one, the old one is dropped as a whole. */
-class Cache<Value> {
-  readonly #make: (raw: string) => Value
-  #young = new Map<string, Value>()
-  #old = new Map<string, Value>()
-
-  constructor(make: (raw: string) => Value) {
-    this.#make = make
-  }
-
-  of(raw: string): Value {
-    const found = this.#young.get(raw)
+/** Two bounded generations: hits move to the young one, the old one is dropped as a whole. */
+function cached<Value>(make: (raw: string) => Value): (raw: string) => Value {
+  let young = new Map<string, Value>()
+  let old = new Map<string, Value>()
+  return (raw) => {
+    const found = young.get(raw)
     if (found !== undefined) return found
-    const value = this.#old.get(raw) ?? this.#make(raw)
-    if (this.#young.size >= CACHED) {
-      this.#old = this.#young
-      this.#young = new Map()
+    const value = old.get(raw) ?? make(raw)
+    if (young.size >= CACHED) {
+      old = young
+      young = new Map()
     }
-    this.#young.set(copied(raw), value)
+    young.set(copied(raw), value)
     return value
   }
 }
-
-const identifiers = new Cache(split)
-const wholes = new Cache((raw) => stem(lowered(raw)))
 
 /** A slice would keep the whole text in memory. */
 function copied(slice: string): string {

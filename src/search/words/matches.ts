@@ -114,21 +114,17 @@ export function wantedBy(query: ParsedQuery): Wanted {
 
 /** The possible beginnings of these words, or undefined if unknown. Tokenising a text costs ten times as much as a scan. */
 function beginningsOf(words: readonly string[]): Beginning[] | undefined {
-  const rests = new Map<string, string[]>()
-  const add = (beginning: string, rest: string) => {
-    const known = rests.get(beginning)
-    if (known) known.push(rest)
-    else rests.set(beginning, [rest])
-  }
-  for (const word of words) {
-    if (!/^[a-z0-9]{2}[a-z0-9.]*$/.test(word)) return undefined
-    const beginning = beginningOf(word)
+  if (words.length === 0 || !words.every((word) => /^[a-z0-9]{2}[a-z0-9.]*$/.test(word))) return undefined
+  const known = words.flatMap((word) => {
+    const text = beginningOf(word)
     // The last letter of a stem may differ in the text: capabl stands for capability.
-    add(beginning, word.slice(beginning.length, -1).replaceAll(".", ""))
-    for (const form of FORMS.get(word) ?? []) add(form, "")
-  }
-  if (rests.size === 0) return undefined
-  return [...rests].map(([text, all]) => ({ text, rests: all.includes("") ? undefined : all }))
+    const rest = word.slice(text.length, -1).replaceAll(".", "")
+    return [{ text, rest }, ...(FORMS.get(word) ?? []).map((form) => ({ text: form, rest: "" }))]
+  })
+  return [...Map.groupBy(known, ({ text }) => text)].map(([text, same]) => {
+    const rests = same.map(({ rest }) => rest)
+    return { text, rests: rests.includes("") ? undefined : rests }
+  })
 }
 
 /** Without the last letter of a short stem that may differ in the text: busi for busy, hope for hoping. */
