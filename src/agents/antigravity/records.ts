@@ -3,7 +3,8 @@ import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import type { Usage } from "../../domain/turn.ts"
-import { known, turnsAt } from "../shared/records/captures.ts"
+import { defined } from "../../lib/defined.ts"
+import { turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
 import { asNumber, asObject, asObjects, asString, type Json, parseLine, skipped } from "../shared/records/jsonl.ts"
 import { timeOf, titleOf } from "../shared/records/text.ts"
@@ -230,5 +231,5 @@ function usageOf(usage: Json | undefined): Usage | undefined {
   const outputTokens = first("output_tokens", "candidates_token_count")
   if (input === undefined || outputTokens === undefined) return undefined
   const cachedTokens = first("cached_content_token_count")
-  return known<Usage>({ inputTokens: input - (cachedTokens ?? 0), outputTokens, cachedTokens })
+  return defined({ inputTokens: input - (cachedTokens ?? 0), outputTokens, cachedTokens })
 }

@@ -2,9 +2,10 @@ import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture } from "../../domain/capture.ts"
 import type { Platform, WholeReader } from "../../domain/platform.ts"
 import type { Usage } from "../../domain/turn.ts"
+import { defined } from "../../lib/defined.ts"
 import { lookAtFile } from "../../lib/untrusted-file.ts"
 import { type BlockTurn, makeNaming, turnsOfTaggedMessage, withToolNames } from "../shared/records/anthropic.ts"
-import { firstPrompt, known, sessionOf, titled } from "../shared/records/captures.ts"
+import { firstPrompt, sessionOf, titled } from "../shared/records/captures.ts"
 import { asNumber, asObject, asObjects, asString, type Json } from "../shared/records/jsonl.ts"
 import { absent, jsonAt, TASK_FILE, taskCaptures, taskFiles } from "../shared/records/task-folders.ts"
 import { textOf, timeOf, wellFormed } from "../shared/records/text.ts"
@@ -131,7 +132,7 @@ function sessionTurns(messages: Json[], sessionId: string, nameOf: (turn: BlockT
       if (turn.type === "skipped") return turn
       if (isSummary(message)) turn.kind = "summary"
       const nativeId = id === undefined ? nameOf(turn) : block === 0 ? id : `${id}:${block}`
-      return { ...turn, sessionId, nativeId, ...known({ atMs: asNumber(message.ts), model }) }
+      return { ...turn, sessionId, nativeId, ...defined({ atMs: asNumber(message.ts), model }) }
     })
     const last = captures.findLast((capture) => capture.type === "turn")
     const usage = usageOf(asObject(message.metrics))
@@ -148,7 +149,7 @@ function usageOf(metrics: Json | undefined): Usage | undefined {
   if (!metrics) return undefined
   const [inputTokens, outputTokens] = [asNumber(metrics.inputTokens), asNumber(metrics.outputTokens)]
   const [cachedTokens, costUsd] = [asNumber(metrics.cacheReadTokens), asNumber(metrics.cost)]
-  return known<Usage>({ inputTokens, outputTokens, cachedTokens, costUsd })
+  return defined({ inputTokens, outputTokens, cachedTokens, costUsd })
 }
 
 /** Compacted messages that are not among the originals are the summary. */

@@ -2,7 +2,8 @@ import { posix, win32 } from "node:path"
 import type { Capture, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import { bareSummary } from "../../lib/compaction.ts"
-import { known, sessionOf } from "../shared/records/captures.ts"
+import { defined } from "../../lib/defined.ts"
+import { sessionOf } from "../shared/records/captures.ts"
 import { asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "../shared/records/jsonl.ts"
 import { digest, textOf, timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
 import { draftOf, type ItemDraft } from "./records-items.ts"
@@ -200,7 +201,7 @@ function happened(event: Json, { timestamp }: Json, state: State): Capture[] {
   const count = event.type === "thread_rolled_back" ? asNumber(event.num_turns) : undefined
   const fromNativeId = count ? state.prompts.splice(-count)[0] : undefined
   if (fromNativeId === undefined) return nothing
-  return [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId, ...known({ atMs: timeOf(timestamp) }) }]
+  return [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId, ...defined({ atMs: timeOf(timestamp) }) }]
 }
 
 /** Totals repeat, and a fork continues its parent's: count the difference. */

@@ -1,8 +1,9 @@
 import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
+import { defined } from "../../lib/defined.ts"
 import { readText } from "../../lib/untrusted-file.ts"
-import { known, sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
+import { sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
 import { asNumber, asObject, asObjects, asString, type Json, parseLine, skipped } from "../shared/records/jsonl.ts"
 import { timeOf } from "../shared/records/text.ts"
@@ -193,5 +194,5 @@ function workspaceOf(path: string): Partial<SessionCapture> {
     }),
   )
   const title = titled({ generated: values.get("name") })
-  return known<SessionCapture>({ projectPath: values.get("cwd"), gitBranch: values.get("branch"), title })
+  return defined({ projectPath: values.get("cwd"), gitBranch: values.get("branch"), title })
 }

@@ -4,8 +4,9 @@ import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
 import type { Usage } from "../../domain/turn.ts"
+import { defined } from "../../lib/defined.ts"
 import { textIfAny } from "../../lib/untrusted-file.ts"
-import { known, type MakeTurn, sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
+import { type MakeTurn, sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
 import {
   asArray,
@@ -251,7 +252,7 @@ function usageOf(tokens: Json | undefined): Usage | undefined {
   if (input === undefined || output === undefined) return undefined
   const outputTokens = output + (asNumber(tokens?.thoughts) ?? 0)
   // `input` includes cached tokens.
-  return known<Usage>({ inputTokens: input - (cachedTokens ?? 0), outputTokens, cachedTokens })
+  return defined({ inputTokens: input - (cachedTokens ?? 0), outputTokens, cachedTokens })
 }
 
 /** From a file in the folder, or from the registry; older folders are named by a hash of the path. */

@@ -151,7 +151,7 @@ platformContract(opencode, [
           { nativeId: "msg_04:c2:result", kind: "tool_result", text: "File not found", isError: true },
           { nativeId: "msg_05", kind: "tool_call", text: '{"command":"git status"}', toolName: "shell" },
           { nativeId: "msg_05:result", kind: "tool_result", text: "clean" },
-          { nativeId: "msg_07", kind: "reset", text: "Compacted automatically" },
+          { nativeId: "msg_07", kind: "reset", text: "Compacted by itself" },
           { nativeId: "msg_07:summary", kind: "summary", text: "Goal: the watcher" },
         ],
       },

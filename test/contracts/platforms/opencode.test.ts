@@ -177,7 +177,7 @@ const CONVERSATION = {
       { nativeId: "prt_07:result", kind: "tool_result" as const, text: "ok\n", toolCallId: "c1", atMs: T + 4000 },
       { nativeId: "prt_09", kind: "tool_call" as const, text: '{"filePath":"x"}', toolName: "read" },
       { nativeId: "prt_09:result", kind: "tool_result" as const, text: "File not found", isError: true },
-      { nativeId: "prt_11", kind: "reset" as const, text: "Compacted automatically" },
+      { nativeId: "prt_11", kind: "reset" as const, text: "Compacted by itself" },
       { nativeId: "prt_12", kind: "summary" as const, text: "Goal: the watcher" },
     ],
     rewinds: 0,

@@ -2,7 +2,8 @@ import type { Capture, SessionCapture, SkippedCapture, TurnCapture } from "../..
 import { OVER_LIMIT } from "../../../domain/source.ts"
 import type { Usage } from "../../../domain/turn.ts"
 import { bareSummary } from "../../../lib/compaction.ts"
-import { known, sessionOf, titled } from "../records/captures.ts"
+import { defined } from "../../../lib/defined.ts"
+import { sessionOf, titled } from "../records/captures.ts"
 import { withoutInjected } from "../records/injected.ts"
 import { asNumber, asObject, asString, type Json, skipped } from "../records/jsonl.ts"
 import { wellFormed } from "../records/text.ts"
@@ -91,9 +92,8 @@ function partCaptures(part: Json, nativeId: string, message: Json): PartCapture[
     return text.trim() === "" ? [] : [{ type: "turn", nativeId, kind: "reasoning", text, ...time }]
   if (type === "subtask") return [{ type: "turn", nativeId, kind: "prompt", text: asString(part.prompt) ?? "" }]
   if (type === "compaction")
-    return [
-      { type: "turn", nativeId, kind: "reset", text: part.auto === true ? "Compacted automatically" : "Compacted" },
-    ]
+    // Stored with every compaction: another wording would change what is read again.
+    return [{ type: "turn", nativeId, kind: "reset", text: part.auto === true ? "Compacted by itself" : "Compacted" }]
   return [skipped(type, !SIDE_DATA.has(type))]
 }
 
@@ -105,19 +105,19 @@ function toolCaptures(part: Json, nativeId: string): PartCapture[] {
   const [start, end] = [asNumber(time?.start), asNumber(time?.end)]
   const common = { type: "turn" as const, toolName: asString(part.tool) ?? "", toolCallId: asString(part.callID) ?? "" }
   const input = JSON.stringify(state.input ?? {})
-  const call: PartCapture = { ...common, nativeId, kind: "tool_call", text: input, ...known({ atMs: start }) }
+  const call: PartCapture = { ...common, nativeId, kind: "tool_call", text: input, ...defined({ atMs: start }) }
   if (state.status !== "completed" && state.status !== "error") return [call]
   const isError = state.status === "error" || undefined
   const text = asString(isError ? state.error : state.output) ?? ""
   const result = { ...common, nativeId: `${nativeId}:result`, kind: "tool_result" as const, text }
-  return [call, { ...result, ...known({ atMs: end, isError }) }]
+  return [call, { ...result, ...defined({ atMs: end, isError }) }]
 }
 
 /** Zeros until the message is complete. */
 function usageOf({ time, tokens, cost }: Json): Usage | undefined {
   const counts = asObject(tokens)
   if (!counts || asObject(time)?.completed === undefined) return undefined
-  return known<Usage>({
+  return defined({
     inputTokens: asNumber(counts.input) ?? 0,
     outputTokens: (asNumber(counts.output) ?? 0) + (asNumber(counts.reasoning) ?? 0),
     cachedTokens: asNumber(asObject(counts.cache)?.read) ?? 0,

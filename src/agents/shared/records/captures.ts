@@ -1,18 +1,14 @@
 import { type SessionCapture, TITLE_SOURCES, type TitleSource, type TurnCapture } from "../../../domain/capture.ts"
+import { defined } from "../../../lib/defined.ts"
 import { titleOf, wellFormed } from "./text.ts"
 
 type Fields<T> = { [K in keyof T]?: T[K] | undefined }
-
-/** Captures leave out what a record does not say: drops undefined fields. */
-export function known<T extends object>(fields: Fields<T>): Partial<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
-}
 
 export function sessionOf(
   sessionId: string,
   about: Fields<Omit<SessionCapture, "type" | "sessionId">> = {},
 ): SessionCapture {
-  return { type: "session", sessionId, ...known<SessionCapture>(about) }
+  return { type: "session", sessionId, ...defined(about) }
 }
 
 /** The title of highest rank among these texts, if one has a title in it. */
@@ -32,8 +28,8 @@ export const turnsAt =
   (sessionId: string, atMs: number | undefined): MakeTurn =>
   ({ nativeId, kind, text, ...more }) => ({
     ...{ type: "turn", sessionId, nativeId, kind, text: wellFormed(text) },
-    ...known<TurnCapture>({ atMs }),
-    ...known<TurnCapture>(more),
+    ...defined({ atMs }),
+    ...defined(more),
   })
 
 /** The text of a session's first prompt. */

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Capture, TurnCapture } from "../../../domain/capture.ts"
 import type { Platform, WholeReader } from "../../../domain/platform.ts"
 import type { Usage } from "../../../domain/turn.ts"
+import { defined } from "../../../lib/defined.ts"
 import { makeNaming, turnsOfTaggedMessage, withToolNames } from "./anthropic.ts"
-import { firstPrompt, known, sessionOf, titled } from "./captures.ts"
+import { firstPrompt, sessionOf, titled } from "./captures.ts"
 import { asNumber, asObject, asObjects, asString, type Json, jsonIn, skipped } from "./jsonl.ts"
 import { textOf, wellFormed } from "./text.ts"
 import { extensionDirs } from "./vscode.ts"
@@ -123,7 +124,7 @@ function sentTurns(messages: Json[], shown: Json[], sessionId: string): Capture[
       if (turn.type === "skipped") return turn
       const kind = message.isSummary === true && turn.kind !== "reasoning" ? "summary" : turn.kind
       const named = { ...turn, kind, sessionId, nativeId: nameOf({ ...turn, kind }) }
-      return { ...named, ...known({ atMs, model }) }
+      return { ...named, ...defined({ atMs, model }) }
     })
   })
   return withToolNames(captures)
@@ -133,7 +134,7 @@ function usageIn(metrics: Json | undefined): Usage | undefined {
   const tokens = asObject(metrics?.tokens)
   if (!metrics || !tokens) return undefined
   const [inputTokens, outputTokens, cachedTokens] = [tokens.prompt, tokens.completion, tokens.cached].map(asNumber)
-  return known<Usage>({ inputTokens, outputTokens, cachedTokens, costUsd: asNumber(metrics.cost) })
+  return defined({ inputTokens, outputTokens, cachedTokens, costUsd: asNumber(metrics.cost) })
 }
 
 function shownSummaries(shown: Json[], sessionId: string): Capture[] {
