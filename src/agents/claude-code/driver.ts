@@ -6,7 +6,7 @@ import { promptUuid } from "../../domain/ids.ts"
 import { childEnv } from "../shared/driver/environment.ts"
 import { type LineProcess, startLines } from "../shared/driver/lines.ts"
 import { memoryOf } from "../shared/driver/processes.ts"
-import { notStartedInTime, SERVER_MS, START_MS, within } from "../shared/driver/start.ts"
+import { COMMON, notStartedInTime, SERVER_MS, START_MS, within } from "../shared/driver/start.ts"
 import { permission, turns } from "../shared/driver/turn.ts"
 import { claudeTurnReader, failureOf, type StreamLine } from "./driver-stream.ts"
 import { answersTo, decisionOf, permissionRequest, type Suggestion } from "./permission.ts"
@@ -27,21 +27,7 @@ interface CanUseTool {
 /** Claude Code in print mode, which reads prompts and control requests as JSON lines. One process per session. */
 export const createClaudeCodeDriver = (): Driver => ({
   platform: "claude-code",
-  can: {
-    chooseId: true,
-    resume: true,
-    resumeAfterMs: 0,
-    fork: true,
-    compact: true,
-    suggestions: true,
-    updatedInput: true,
-    denyReason: true,
-    settings: true,
-    usage: true,
-    shared: false,
-    ownServer: true,
-    ping: true,
-  },
+  can: { ...COMMON, chooseId: true, updatedInput: true, denyReason: true, settings: true, shared: false },
   start,
   close: async () => {},
 })

@@ -1,15 +1,7 @@
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
-import {
-  addGrouped,
-  contextAtPrompt,
-  contextAtStart,
-  contextAtStop,
-  hookCommand,
-  readCommon,
-  removeGrouped,
-} from "../shared/setup/hooks.ts"
+import { addHooks, contextAt, hookCommand, readCommon, removeHooks } from "../shared/setup/hooks.ts"
 import { editStrictJson, type JsonFile } from "../shared/setup/json.ts"
 import { addServer, removeServer } from "../shared/setup/mcp.ts"
 import { claudeAsking } from "./setup-asking.ts"
@@ -44,23 +36,10 @@ const settings = (machine: Machine) => join(folder(machine), "settings.json")
 /** Beside the folder, or inside it if CLAUDE_CONFIG_DIR chose it. */
 const state = ({ homeDir, env }: Machine) => join(env.CLAUDE_CONFIG_DIR || homeDir, ".claude.json")
 
-const handler = (program: Program) => ({
+const handler = (program: Program, timeout: number, mode?: "wait" | "ask") => ({
   type: "command",
-  command: hookCommand(program, PLATFORM),
-  timeout: TIMEOUT_S,
-})
-
-const backgroundHook = (program: Program) => ({
-  type: "command",
-  command: hookCommand(program, PLATFORM, "wait"),
-  timeout: WAIT_TIMEOUT_S,
-  asyncRewake: true,
-})
-
-const askHook = (program: Program) => ({
-  type: "command",
-  command: hookCommand(program, PLATFORM, "ask"),
-  timeout: ASK_TIMEOUT_S,
+  command: hookCommand(program, PLATFORM, mode),
+  timeout,
 })
 
 /** All tools of our server only. */
@@ -87,9 +66,9 @@ export const claudeCode: AgentSetup = {
   folder,
   plan: (machine, program) => [
     ...editStrictJson(settings(machine), `hooks for ${EVENTS.length + ASKED.length} events`, (file) => {
-      addGrouped(file, EVENTS, handler(program), program)
-      addGrouped(file, WAITED, backgroundHook(program), program)
-      addGrouped(file, ASKED, askHook(program), program)
+      addHooks(file, EVENTS, handler(program, TIMEOUT_S), program)
+      addHooks(file, WAITED, { ...handler(program, WAIT_TIMEOUT_S, "wait"), asyncRewake: true }, program)
+      addHooks(file, ASKED, handler(program, ASK_TIMEOUT_S, "ask"), program)
       if (program.allowTools) allowTools(file)
     }),
     ...editStrictJson(state(machine), "MCP server throughline, for all projects", (file) =>
@@ -98,15 +77,15 @@ export const claudeCode: AgentSetup = {
   ],
   remove: (machine, program) => [
     ...editStrictJson(settings(machine), "without our hooks", (file) => {
-      removeGrouped(file, program)
+      removeHooks(file, program)
       disallowTools(file)
     }),
     ...editStrictJson(state(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
   ],
   canAllowTools: true,
-  startContext: contextAtStart,
-  promptContext: contextAtPrompt("UserPromptSubmit"),
-  turnContext: contextAtStop,
+  startContext: contextAt("SessionStart"),
+  promptContext: contextAt("UserPromptSubmit"),
+  turnContext: contextAt("Stop"),
   asking: claudeAsking,
   read(payload, env) {
     const event = readCommon(payload, env)

@@ -8,7 +8,7 @@ import { childEnv } from "../shared/driver/environment.ts"
 import { type HeldPeer, type Hosts, hosts } from "../shared/driver/hosts.ts"
 import { memoryOf } from "../shared/driver/processes.ts"
 import { type RpcPeer, startRpc } from "../shared/driver/rpc.ts"
-import { checked, inTime, modeOf, SERVER_MS } from "../shared/driver/start.ts"
+import { COMMON, checked, inTime, modeOf, SERVER_MS } from "../shared/driver/start.ts"
 import { permission, turns } from "../shared/driver/turn.ts"
 import { codexAnswer, codexQuestion } from "./driver-approval.ts"
 import { codexTurnReader } from "./driver-turn.ts"
@@ -18,21 +18,7 @@ export function createCodexDriver(): Driver {
   const processes = hosts()
   return {
     platform: "codex",
-    can: {
-      chooseId: false,
-      resume: true,
-      resumeAfterMs: 0,
-      fork: true,
-      compact: true,
-      suggestions: true,
-      updatedInput: false,
-      denyReason: false,
-      settings: false,
-      usage: true,
-      shared: true,
-      ownServer: true,
-      ping: true,
-    },
+    can: COMMON,
     start: (options) => start(options, processes),
     close: () => processes.close(),
   }

@@ -5,14 +5,7 @@ import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
 import { firstBytes } from "../../lib/untrusted-file.ts"
 import { readText } from "../shared/setup/files.ts"
-import {
-  addGrouped,
-  contextAtPrompt,
-  contextAtStart,
-  hookCommand,
-  readCommon,
-  removeGrouped,
-} from "../shared/setup/hooks.ts"
+import { addHooks, contextAt, hookCommand, readCommon, removeHooks } from "../shared/setup/hooks.ts"
 import { editStrictJson } from "../shared/setup/json.ts"
 import { SERVER } from "../shared/setup/mcp.ts"
 import { removeTable, setTable, type TomlTable } from "../shared/setup/toml.ts"
@@ -46,18 +39,15 @@ export const codex: AgentSetup = {
     ...editStrictJson(
       hooks(machine),
       `hooks for ${EVENTS.length} events, which Codex runs once you trust them`,
-      (file) =>
-        addGrouped(
-          file,
-          EVENTS,
-          { type: "command", command: hookCommand(program, PLATFORM), timeout: TIMEOUT_S },
-          program,
-        ),
+      (file) => {
+        const command = hookCommand(program, PLATFORM)
+        addHooks(file, EVENTS, { type: "command", command, timeout: TIMEOUT_S }, program)
+      },
     ),
     ...setTable(config(machine), server, (there) => serverOf(program, there), "MCP server throughline"),
   ],
   remove: (machine, program) => [
-    ...editStrictJson(hooks(machine), "without our hooks", (file) => removeGrouped(file, program)),
+    ...editStrictJson(hooks(machine), "without our hooks", (file) => removeHooks(file, program)),
     ...removeTable(config(machine), server, "without the MCP server"),
   ],
   canAllowTools: true,
@@ -65,8 +55,8 @@ export const codex: AgentSetup = {
   afterwards:
     "Codex runs no hook that you have not trusted, and says nothing about it when it runs without a terminal. " +
     "Start `codex` once and trust Throughline's hooks in the review that it opens (later: /hooks).",
-  startContext: contextAtStart,
-  promptContext: contextAtPrompt("UserPromptSubmit"),
+  startContext: contextAt("SessionStart"),
+  promptContext: contextAt("UserPromptSubmit"),
   read: readCommon,
   async isUnattended({ transcripts: [path] }) {
     if (path === undefined) return false

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
 import { shellWord } from "../shared/setup/files.ts"
-import { addFlat, readCommon, removeFlat } from "../shared/setup/hooks.ts"
+import { addHooks, readCommon, removeHooks } from "../shared/setup/hooks.ts"
 import { editJson } from "../shared/setup/json.ts"
 import { addServer, removeServer } from "../shared/setup/mcp.ts"
 
@@ -21,12 +21,13 @@ export const cursor: AgentSetup = {
   plan: (machine, program) => [
     ...editJson(hooks(machine), `hooks for ${EVENTS.length} events`, (file) => {
       if (file.at(["version"]) === undefined) file.set(["version"], 1)
-      addFlat(file, EVENTS, { command: `${shellWord(program.hook)} ${PLATFORM}`, timeout: TIMEOUT_S }, program)
+      const handler = { command: `${shellWord(program.hook)} ${PLATFORM}`, timeout: TIMEOUT_S }
+      addHooks(file, EVENTS, handler, program, handler)
     }),
     ...editJson(servers(machine), "MCP server throughline", (file) => addServer(file, "mcpServers", program)),
   ],
   remove: (machine, program) => [
-    ...editJson(hooks(machine), "without our hooks", (file) => removeFlat(file, program)),
+    ...editJson(hooks(machine), "without our hooks", (file) => removeHooks(file, program)),
     ...editJson(servers(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
   ],
   startContext: (text) => JSON.stringify({ additional_context: text }),

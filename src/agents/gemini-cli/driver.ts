@@ -1,5 +1,6 @@
 import { createAcpDriver } from "../shared/driver/acp.ts"
 import type { AcpQuestion } from "../shared/driver/acp-turn.ts"
+import { COMMON } from "../shared/driver/start.ts"
 
 // It would relaunch itself with more memory, and that process would survive a kill.
 const env = { GEMINI_CLI_NO_RELAUNCH: "true" }
@@ -15,22 +16,8 @@ export const createGeminiCliDriver = () =>
     platform: "gemini-cli",
     program: "gemini",
     args: ["--acp"],
-    can: {
-      chooseId: false,
-      resume: true,
-      // Session files are named by the minute: resuming within the same minute overwrites the file.
-      resumeAfterMs: 61_000,
-      fork: false,
-      compact: false,
-      suggestions: true,
-      updatedInput: false,
-      denyReason: false,
-      settings: false,
-      usage: true,
-      shared: false,
-      ownServer: true,
-      ping: true,
-    },
+    // Session files are named by the minute: resuming within the same minute overwrites the file.
+    can: { ...COMMON, resumeAfterMs: 61_000, fork: false, compact: false, shared: false },
     isOwnTool,
     modes: {
       default: { id: "default", env },

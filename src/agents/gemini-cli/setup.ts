@@ -1,14 +1,7 @@
 import { basename, join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
-import {
-  addGrouped,
-  contextAtPrompt,
-  contextAtStart,
-  hookCommand,
-  readCommon,
-  removeGrouped,
-} from "../shared/setup/hooks.ts"
+import { addHooks, contextAt, hookCommand, readCommon, removeHooks } from "../shared/setup/hooks.ts"
 import { editJson } from "../shared/setup/json.ts"
 import { addServer, removeServer, SERVER } from "../shared/setup/mcp.ts"
 import { commandOf, type ProcessCommand } from "./process-command.ts"
@@ -27,7 +20,7 @@ export const geminiCli: AgentSetup = {
   plan: (machine, program) =>
     editJson(settings(machine), `hooks for ${EVENTS.length} events, and MCP server throughline`, (file) => {
       const command = hookCommand(program, PLATFORM)
-      addGrouped(file, EVENTS, { name: "throughline", type: "command", command, timeout: TIMEOUT_MS }, program)
+      addHooks(file, EVENTS, { name: "throughline", type: "command", command, timeout: TIMEOUT_MS }, program)
       addServer(file, "mcpServers", program)
       const trust = ["mcpServers", SERVER, "trust"]
       if (program.allowTools && file.at(trust) !== true) file.set(trust, true)
@@ -35,11 +28,11 @@ export const geminiCli: AgentSetup = {
   canAllowTools: true,
   remove: (machine, program) =>
     editJson(settings(machine), "without our hooks and MCP server", (file) => {
-      removeGrouped(file, program)
+      removeHooks(file, program)
       removeServer(file, "mcpServers")
     }),
-  startContext: contextAtStart,
-  promptContext: contextAtPrompt("BeforeAgent"),
+  startContext: contextAt("SessionStart"),
+  promptContext: contextAt("BeforeAgent"),
   read: readCommon,
   isUnattended: async ({ pid }) => pid !== undefined && isHeadless(await commandOf(pid)),
 }

@@ -1,4 +1,5 @@
 import { createAcpDriver } from "../shared/driver/acp.ts"
+import { COMMON } from "../shared/driver/start.ts"
 
 /** It asks for hardly anything by default. The user's own environment overrides this. */
 const asks = (...tools: string[]) => ({
@@ -12,21 +13,12 @@ export const createOpencodeDriver = () =>
     program: "opencode",
     args: ["acp"],
     can: {
-      chooseId: false,
-      resume: true,
-      resumeAfterMs: 0,
-      fork: true,
-      compact: true,
+      ...COMMON,
       // Its "always" applies to all sessions of the project, and to commands that it does not name.
       suggestions: false,
-      updatedInput: false,
-      denyReason: false,
-      settings: false,
       // It reports the last answer's tokens, not the turn's.
       usage: false,
-      shared: true,
       ownServer: false,
-      ping: true,
     },
     modes: {
       default: { id: "build", env: asks("bash", "edit", "webfetch") },

@@ -1,8 +1,25 @@
 import { existsSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { DriveOptions } from "../../../domain/driver.ts"
+import type { DriveOptions, DriverCan } from "../../../domain/driver.ts"
 import { Failure } from "../../../domain/failure.ts"
 import type { RpcPeer } from "./rpc.ts"
+
+/** What most agents can: each driver names its differences. */
+export const COMMON: DriverCan = {
+  chooseId: false,
+  resume: true,
+  resumeAfterMs: 0,
+  fork: true,
+  compact: true,
+  suggestions: true,
+  updatedInput: false,
+  denyReason: false,
+  settings: false,
+  usage: true,
+  shared: true,
+  ownServer: true,
+  ping: true,
+}
 
 /** The slowest agent takes six seconds on an idle machine. */
 export const START_MS = 60_000

@@ -2,6 +2,7 @@ import type { HookEvent } from "../../../domain/hook.ts"
 import { promptHash } from "../../../domain/ids.ts"
 import { MESSAGE_ID } from "../../../domain/message.ts"
 import type { Program } from "../../../domain/setup.ts"
+import { defined } from "../../../lib/defined.ts"
 import { shellWord } from "./files.ts"
 import type { JsonFile } from "./json.ts"
 
@@ -15,77 +16,49 @@ interface Handler extends Record<string, unknown> {
   command: string
 }
 
-/** Claude Code's form, used by most agents: hooks.<Event>[] = { matcher?, hooks: [handler] }. */
-export function addGrouped(file: JsonFile, events: readonly string[], handler: Handler, { hook }: Program): void {
+/** Most agents' form: hooks.<event>[] = { matcher?, hooks: [handler] }. In Cursor's the `entry` is the handler. */
+export function addHooks(
+  file: JsonFile,
+  events: readonly string[],
+  handler: Handler,
+  { hook }: Program,
+  entry: object = { hooks: [handler] },
+): void {
   file.object(["hooks"])
   for (const event of events) {
-    const groups = file.array(["hooks", event])
-    const mine = groups.flatMap((group, at) =>
-      handlersOf(group).flatMap((one, index) =>
-        isOurs(one, hook) && modeOf(one as Handler) === modeOf(handler) ? [{ path: [at, "hooks", index], one }] : [],
-      ),
-    )
-    if (mine.length === 0) file.append(["hooks", event], { hooks: [handler] })
-    for (const { path, one } of mine) {
-      if ((one as Handler).command !== handler.command) file.set(["hooks", event, ...path, "command"], handler.command)
-    }
+    const entries = file.array(["hooks", event])
+    const mine = entries
+      .flatMap((one, at) => handlersOf(one, at))
+      .filter(({ one }) => isOurs(one, hook) && modeOf(one) === modeOf(handler))
+    if (mine.length === 0) file.append(["hooks", event], entry)
+    for (const { path, one } of mine)
+      if (one.command !== handler.command) file.set(["hooks", event, ...path, "command"], handler.command)
   }
 }
 
-export function removeGrouped(file: JsonFile, { hook }: Program): void {
+export function removeHooks(file: JsonFile, { hook }: Program): void {
   for (const event of Object.keys(file.object(["hooks"]))) {
-    const groups = file.at(["hooks", event])
-    if (!Array.isArray(groups)) continue
-    for (const at of groups.keys().toArray().toReversed()) {
-      const handlers = handlersOf(groups[at])
-      const mine = handlers
-        .keys()
-        .toArray()
-        .filter((index) => isOurs(handlers[index], hook))
-      if (mine.length === 0) continue
-      if (mine.length === handlers.length) file.remove(["hooks", event, at])
-      else for (const index of mine.toReversed()) file.remove(["hooks", event, at, "hooks", index])
+    const entries = file.at(["hooks", event])
+    if (!Array.isArray(entries) || entries.length === 0) continue
+    for (const at of entries.keys().toArray().toReversed()) {
+      const handlers = handlersOf(entries[at], at)
+      const mine = handlers.filter(({ one }) => isOurs(one, hook))
+      const paths = mine.length < handlers.length ? mine.map(({ path }) => path) : mine.length > 0 ? [[at]] : []
+      for (const path of paths.toReversed()) file.remove(["hooks", event, ...path])
     }
-    dropEmpty(file, event, groups)
+    file.removeIfEmpty(["hooks", event])
+    file.removeIfEmpty(["hooks"])
   }
 }
 
-/** Cursor's form: hooks.<event>[] = handler. */
-export function addFlat(file: JsonFile, events: readonly string[], handler: Handler, { hook }: Program): void {
-  file.object(["hooks"])
-  for (const event of events) {
-    const handlers = file.array(["hooks", event])
-    const at = handlers.findIndex((one) => isOurs(one, hook))
-    if (at < 0) file.append(["hooks", event], handler)
-    else if ((handlers[at] as Handler).command !== handler.command)
-      file.set(["hooks", event, at, "command"], handler.command)
-  }
+/** A group's handlers, or the entry itself. */
+function handlersOf(entry: unknown, at: number) {
+  const { hooks } = (entry ?? {}) as { hooks?: unknown }
+  if (!Array.isArray(hooks)) return [{ path: [at], one: (entry ?? {}) as Handler }]
+  return hooks.map((one, index) => ({ path: [at, "hooks", index], one: (one ?? {}) as Handler }))
 }
 
-export function removeFlat(file: JsonFile, { hook }: Program): void {
-  for (const event of Object.keys(file.object(["hooks"]))) {
-    const handlers = file.at(["hooks", event])
-    if (!Array.isArray(handlers)) continue
-    for (const at of handlers.keys().toArray().toReversed())
-      if (isOurs(handlers[at], hook)) file.remove(["hooks", event, at])
-    dropEmpty(file, event, handlers)
-  }
-}
-
-/** Drops lists that our removal has emptied. */
-function dropEmpty(file: JsonFile, event: string, before: unknown[]): void {
-  if (before.length === 0) return
-  file.removeIfEmpty(["hooks", event])
-  file.removeIfEmpty(["hooks"])
-}
-
-function handlersOf(group: unknown): unknown[] {
-  const { hooks } = (typeof group === "object" && group !== null ? group : {}) as { hooks?: unknown }
-  return Array.isArray(hooks) ? hooks : []
-}
-
-function isOurs(handler: unknown, hook: string): boolean {
-  const { command } = (typeof handler === "object" && handler !== null ? handler : {}) as { command?: unknown }
+function isOurs({ command }: { command?: unknown }, hook: string): boolean {
   return typeof command === "string" && command.includes(shellWord(hook))
 }
 
@@ -99,17 +72,18 @@ export function readCommon(payload: Record<string, unknown>, env: Record<string,
   }
   const name = word("hook_event_name") ?? ""
   const pid = Number(env.PPID)
-  const [sessionId, cwd, source, reason] = [word("session_id"), word("cwd"), word("source"), word("reason")]
   return {
     name,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(pid > 0 ? { pid } : {}),
-    ...(/^sessionStart$/i.test(name) ? { start: source ?? "startup" } : {}),
-    ...(/^sessionEnd$/i.test(name) ? { end: reason ?? "other" } : {}),
+    ...defined({
+      sessionId: word("session_id"),
+      cwd: word("cwd"),
+      pid: pid > 0 ? pid : undefined,
+      start: /^sessionStart$/i.test(name) ? (word("source") ?? "startup") : undefined,
+      end: /^sessionEnd$/i.test(name) ? (word("reason") ?? "other") : undefined,
+    }),
     transcripts: ["transcript_path", "agent_transcript_path"].flatMap((key) => word(key) ?? []),
     details: {
-      ...Object.fromEntries(DETAILS.flatMap((key) => (word(key) === undefined ? [] : [[key, word(key)!]]))),
+      ...(defined(Object.fromEntries(DETAILS.map((key) => [key, word(key)]))) as Record<string, string>),
       ...(/^userPromptSubmit$/i.test(name) ? promptDetails(word("prompt") ?? "") : {}),
       ...(/^stop$/i.test(name) ? replyDetails(word("last_assistant_message")) : {}),
       ...(name === "StopFailure" ? errorDetails(word("error")) : {}),
@@ -132,28 +106,8 @@ const errorDetails = (error: string | undefined) =>
   error !== undefined && /^[a-z][a-z0-9_-]{0,40}$/i.test(error) ? { error } : {}
 
 /** Short fields that describe the event, never the conversation. */
-const DETAILS = [
-  "trigger",
-  "tool_name",
-  "tool_use_id",
-  "agent_id",
-  "agent_type",
-  "prompt_id",
-  "turn_id",
-  "model",
-  "notification_type",
-]
+const DETAILS = "trigger tool_name tool_use_id agent_id agent_type prompt_id turn_id model notification_type".split(" ")
 
-/** Hook output that gives a new session context, in Claude Code's form. */
-export function contextAtStart(text: string): string {
-  return JSON.stringify({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text } })
-}
-
-/** Hook output that adds context to a prompt; the event's name differs by agent. */
-export const contextAtPrompt = (hookEventName: string) => (text: string) =>
+/** Hook output in Claude Code's form: context for a new session or a prompt, or words that continue an ending turn. */
+export const contextAt = (hookEventName: string) => (text: string) =>
   JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext: text } })
-
-/** Hook output that continues a turn that is about to end. */
-export function contextAtStop(text: string): string {
-  return JSON.stringify({ hookSpecificOutput: { hookEventName: "Stop", additionalContext: text } })
-}
