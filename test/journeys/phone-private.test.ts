@@ -53,9 +53,9 @@ describe("somebody has their sessions in the private chat with the bot", () => {
 
   test("commands answer", async () => {
     await isIdle()
-    expect(await command("/status")).toMatch(/The agent is idle\.\nNothing waits for it\.\nNot muted, normal\./)
+    expect(await command("/status")).toMatch(/The agent is idle\.\nNo pending messages\.\nNot muted, normal\./)
     expect(await command("/sessions", {})).toMatch(/^Live on .*\n• shop • Count the stones.* is idle/)
-    expect(await command("/queue")).toBe("Nothing waits for this session.")
+    expect(await command("/queue")).toBe("No pending messages.")
     expect(await command("/mute")).toMatch(/^This topic is now muted/)
     expect(await command("/verbose")).toMatch(/^Everything is shown/)
     expect(await command("/status")).toMatch(/Muted, verbose\.$/)

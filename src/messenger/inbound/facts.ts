@@ -72,7 +72,7 @@ export function makeFacts({ store, live, roster, chats, resuming, host, bot }: F
     return [
       await named(sessionId),
       `The agent ${stateOf(await live.ofSession(sessionId))}.`,
-      waiting.length === 0 ? "Nothing waits for it." : `${count(waiting.length)} for it${why ? `: ${why}` : ""}.`,
+      waiting.length === 0 ? "No pending messages." : `${count(waiting.length)} for it${why ? `: ${why}` : ""}.`,
       `${topic.isMuted ? "Muted" : "Not muted"}, ${topic.verbosity}.`,
     ].join("\n")
   }
@@ -103,7 +103,7 @@ export function makeFacts({ store, live, roster, chats, resuming, host, bot }: F
     async queue(topic: Topic | undefined, scope: Scope): Promise<string> {
       if (topic?.sessionId) {
         const waiting = await waitingFor(topic.sessionId)
-        if (waiting.length === 0) return "Nothing waits for this session."
+        if (waiting.length === 0) return "No pending messages."
         const lines = waiting
           .slice(0, MOST_LISTED)
           .map((one, at) => `${at + 1}. ${clip(messageOf(one).text, HEAD_CHARS)}`)
@@ -111,7 +111,7 @@ export function makeFacts({ store, live, roster, chats, resuming, host, bot }: F
         return [...(why ? [`The first waits: ${why}.`] : []), ...lines, ...more(waiting.length)].join("\n")
       }
       const lanes = await waitingLanes(scope)
-      if (lanes.length === 0) return `Nothing waits on ${host}.`
+      if (lanes.length === 0) return `No pending messages on ${host}.`
       const lines = await Promise.all(
         lanes.slice(0, MOST_LISTED).map(async (one) => `• ${await laneName(one.lane)}: ${one.count}`),
       )
