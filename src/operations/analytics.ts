@@ -1,5 +1,6 @@
 import * as z from "zod"
-import { DAY_MS } from "../lib/time.ts"
+import { present } from "../lib/defined.ts"
+import { DAY_MS, isoTime } from "../lib/time.ts"
 import type { DayFigures, Figures, PairFigures, Report, SessionFigures, Spread } from "../teams/analytics.ts"
 import { ANYONE_READS, operation } from "./operation.ts"
 import { projectOf } from "./search.ts"
@@ -105,19 +106,14 @@ export const analytics = operation({
     const platform = platformNamed(capture, agent)
     const untilMs = until === undefined ? Date.now() : momentOf(until)
     const sinceMs = since === undefined ? untilMs - DEFAULT_DAYS * DAY_MS : momentOf(since)
-    const report = await analytics.report({
-      sinceMs,
-      untilMs,
-      ...(project === undefined ? {} : { projectId: await projectOf(sessions, project) }),
-      ...(platform === undefined ? {} : { platform }),
-    })
-    return { since: iso(sinceMs), until: iso(untilMs), ...viewReport(report, limit) }
+    const projectId = project === undefined ? undefined : await projectOf(sessions, project)
+    const report = await analytics.report({ sinceMs, untilMs, ...present({ projectId, platform }) })
+    return { since: isoTime(sinceMs), until: isoTime(untilMs), ...viewReport(report, limit) }
   },
 })
 
 /** Days begin at local midnight. */
 const momentOf = (given: string) => (given.includes("T") ? Date.parse(given) : new Date(`${given}T00:00`).getTime())
-const iso = (ms: number) => new Date(ms).toISOString()
 
 function viewReport(report: Report, limit: number) {
   const { total, days, agents, projects, sessions, lifetimes, lasted, pairs } = report
@@ -130,7 +126,7 @@ function viewReport(report: Report, limit: number) {
     agents: agents.map(({ days, ...rest }) => ({ ...viewFigures(rest), days: viewDays(days) })),
     projects: projects.slice(0, limit).map(({ rootUri, days, ...rest }) => ({
       ...viewFigures(rest),
-      ...projectIn(rootUri),
+      ...present({ project: rootUri }),
       days: viewDays(days),
     })),
     sessions: sessions.slice(0, limit).map(viewSession),
@@ -139,8 +135,6 @@ function viewReport(report: Report, limit: number) {
     pairs: pairs.slice(0, limit).map(viewPair),
   }
 }
-
-const projectIn = (rootUri: string | null) => (rootUri === null ? {} : { project: rootUri })
 
 /** Rounds away the noise of a sum. */
 function viewFigures<T extends Pick<Figures, "costUsd">>({ costUsd, ...rest }: T) {
@@ -154,11 +148,10 @@ const viewDays = (days: readonly DayFigures[]) =>
 
 function viewSession({ id, rootUri, firstAtMs, lastAtMs, ...rest }: SessionFigures) {
   return {
-    ...(id !== null && { id }),
     ...viewFigures(rest),
-    ...projectIn(rootUri),
-    firstAt: iso(firstAtMs),
-    lastAt: iso(lastAtMs),
+    ...present({ id, project: rootUri }),
+    firstAt: isoTime(firstAtMs),
+    lastAt: isoTime(lastAtMs),
     lifetimeMs: lastAtMs - firstAtMs,
   }
 }
@@ -167,10 +160,8 @@ function viewPair({ pair, states, response, work, ...rest }: PairFigures) {
   const { id, fromTeam, toTeam, threadId, platform, status } = pair
   return {
     ...{ id, to: toTeam, thread: threadId, platform, status, states },
-    ...(fromTeam !== null && { from: fromTeam }),
     ...viewFigures(rest),
-    ...(response && { responseMs: response }),
-    ...(work && { workMs: work }),
+    ...present({ from: fromTeam, responseMs: response, workMs: work }),
   }
 }
 

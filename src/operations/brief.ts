@@ -1,12 +1,21 @@
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
-import type { ProjectId, SessionId } from "../domain/ids.ts"
+import type { ProjectId } from "../domain/ids.ts"
 import { isUntrusted } from "../domain/origin.ts"
+import { isoTime } from "../lib/time.ts"
 import type { Brief, BriefRequest } from "../search/brief/brief.ts"
 import { operation, TOOL_READS } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { sessionOf } from "./session-of.ts"
 import { clip, foundExchanges } from "./text.ts"
+
+const NamedExchange = z.object({
+  exchange_id: z.string(),
+  session_id: z.string(),
+  timestamp: z.string(),
+  user: z.string(),
+  untrusted: z.literal(true).optional(),
+})
 
 export const resumeSessionContext = operation({
   name: "resume_session_context",
@@ -20,15 +29,7 @@ export const resumeSessionContext = operation({
     max_context_tokens: z.int().min(50).max(100_000).default(2000).describe("Maximum length of the answer"),
   }),
   output: z.object({
-    context_exchanges: z.array(
-      z.object({
-        exchange_id: z.string(),
-        session_id: z.string(),
-        timestamp: z.string(),
-        user: z.string(),
-        untrusted: z.literal(true).optional(),
-      }),
-    ),
+    context_exchanges: z.array(NamedExchange),
     brief: z.string(),
     tokens_used: z.number(),
     message: z.string().optional(),
@@ -86,19 +87,13 @@ async function aboutOf(
 }
 
 function withinBudget({ exchanges, tokensUsed }: Brief, count: (text: string) => number, budget: number) {
-  const named: {
-    exchange_id: string
-    session_id: SessionId | string
-    timestamp: string
-    user: string
-    untrusted?: true
-  }[] = []
+  const named: z.output<typeof NamedExchange>[] = []
   let tokens = tokensUsed + count(foundExchanges(MOST_NAMED))
   for (const { id, sessionId, atMs, user, isUntrusted: isMarked } of exchanges.slice(0, MOST_NAMED)) {
     const one = {
       exchange_id: id,
       session_id: sessionId.slice(0, 8),
-      timestamp: `${new Date(atMs).toISOString().slice(0, 16)}Z`,
+      timestamp: `${isoTime(atMs).slice(0, 16)}Z`,
       user: clip(user, 40),
       ...(isMarked ? { untrusted: true as const } : {}),
     }

@@ -37,15 +37,13 @@ export const configShow = operation({
       if (!(error instanceof Failure) || error.code !== "config_invalid") throw error
       trouble = error.message
     }
-    const settings = shown.map(({ key, value, source, secret, description }) => ({
-      key,
-      ...(value !== undefined && !secret && { value: textOf(value) }),
-      source,
-      description,
-      ...(secret && { isSecret: true }),
+    const settings = shown.map(({ value, secret, ...rest }) => ({
+      ...rest,
+      value: value === undefined || secret ? undefined : textOf(value),
+      isSecret: secret || undefined,
       isSet: value !== undefined,
     }))
-    return { file: config.file, settings, ...(trouble === undefined ? {} : { trouble }) }
+    return { file: config.file, settings, trouble }
   },
 })
 
@@ -73,7 +71,7 @@ export const configSet = operation({
     try {
       const undo = await config.set(key, value === "" ? undefined : value)
       const before = undo && (undo.value === undefined ? "" : textOf(undo.value))
-      return { key, isSet: value !== "", ...(before === undefined ? {} : { undo: before }) }
+      return { key, isSet: value !== "", undo: before }
     } catch (error) {
       // The input is wrong, not the configuration.
       if (!(error instanceof Failure) || error.code !== "config_invalid") throw error

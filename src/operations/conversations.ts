@@ -5,6 +5,8 @@ import { Failure } from "../domain/failure.ts"
 import { withoutScope } from "../domain/ids.ts"
 import { boundedMetadata, MAX_METADATA_CHARS } from "../domain/metadata.ts"
 import type { Session } from "../domain/session.ts"
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
 import { operation, TOOL_READS, TOOL_WRITES } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { sessionOf } from "./session-of.ts"
@@ -51,9 +53,9 @@ export const logConversationExchange = operation({
     return {
       status: isNew ? ("logged" as const) : ("duplicate" as const),
       exchange_id: exchangeId,
-      ...(logFile === undefined ? {} : { log_file: logFile }),
+      log_file: logFile,
       exchange_count: exchangeCount,
-      ...(readFrom === undefined ? {} : { note: readNote(readFrom) }),
+      note: readFrom === undefined ? undefined : readNote(readFrom),
     }
   },
 })
@@ -90,7 +92,7 @@ export const syncConversationHistory = operation({
       return {
         status: "push_required" as const,
         message: `${who}. Use log_conversation_exchange to store each exchange.`,
-        ...(named === undefined ? {} : { platform: named }),
+        platform: named,
         sources: views,
       }
     }
@@ -101,7 +103,7 @@ export const syncConversationHistory = operation({
     return {
       status: "synced" as const,
       message: `${views.map((view) => `${view.label}: ${counted(view.sessions, "session")}, ${counted(view.turns, "turn")}`).join("; ")}.${about}`,
-      ...(named === undefined ? {} : { platform: named }),
+      platform: named,
       sources: views,
     }
   },
@@ -176,23 +178,15 @@ async function extracted(sessions: Services["sessions"], session: Session) {
     session_id: session.id,
     native_id: withoutScope(session.nativeId),
     title: session.title,
-    ...(session.rootUri === null ? {} : { project: session.rootUri }),
-    updated_at: new Date(session.updatedAtMs).toISOString(),
+    project: session.rootUri ?? undefined,
+    updated_at: isoTime(session.updatedAtMs),
     exchange_count: all.length,
     ...markOf(session),
-    exchanges: shown.map(({ id, user, ai, tools, metadata, atMs }) => ({
-      exchange_id: id,
-      user,
-      ai,
-      tools,
-      ...(metadata === undefined ? {} : { metadata }),
-      timestamp: new Date(atMs).toISOString(),
-    })),
-    ...(shown.length < all.length
-      ? {
-          note: `The last ${shown.length} of ${all.length} exchanges; \`throughline sessions show ${session.id.slice(0, 8)}\` has all.`,
-        }
-      : {}),
+    exchanges: shown.map(({ id, atMs, ...rest }) => ({ exchange_id: id, ...rest, timestamp: isoTime(atMs) })),
+    note:
+      shown.length < all.length
+        ? `The last ${shown.length} of ${all.length} exchanges; \`throughline sessions show ${session.id.slice(0, 8)}\` has all.`
+        : undefined,
   }
 }
 
@@ -204,12 +198,7 @@ async function listed(
 ): Promise<Session[]> {
   const found = workspace === undefined ? undefined : await sessions.projects.find(workspace)
   if (found && !found.project) return []
-  return sessions.list({
-    platform,
-    subagents: false,
-    limit,
-    ...(found?.project ? { projectId: found.project.id } : {}),
-  })
+  return sessions.list({ platform, subagents: false, limit, ...present({ projectId: found?.project?.id }) })
 }
 
 async function one(

@@ -6,6 +6,19 @@ import { counted } from "./text.ts"
 
 const day = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 
+const Input = z.strictObject({
+  sessionId: z.string().min(1).optional().describe("This session"),
+  root: z.string().min(1).optional().describe("This project (folder or file:// URI)"),
+  since: day.optional().describe("Only from this date or time"),
+  until: day.optional().describe("Only before this date or time"),
+  containing: z
+    .string()
+    .min(3)
+    .optional()
+    .describe("Everything that contains exactly this text: messages, thoughts, titles, tasks, logs"),
+  dryRun: z.boolean().default(false).describe("Only report what would be deleted"),
+})
+
 export const forget = operation({
   name: "forget",
   summary: "Delete permanently: a session, a project, a time, or everything that contains a text",
@@ -15,18 +28,7 @@ export const forget = operation({
   audited: ({ containing, dryRun, ...scope }) =>
     dryRun ? undefined : { ...scope, ...(containing !== undefined && { containingChars: containing.length }) },
   on: ["cli", "http"],
-  input: z.strictObject({
-    sessionId: z.string().min(1).optional().describe("This session"),
-    root: z.string().min(1).optional().describe("This project (folder or file:// URI)"),
-    since: day.optional().describe("Only from this date or time"),
-    until: day.optional().describe("Only before this date or time"),
-    containing: z
-      .string()
-      .min(3)
-      .optional()
-      .describe("Everything that contains exactly this text: messages, thoughts, titles, tasks, logs"),
-    dryRun: z.boolean().default(false).describe("Only report what would be deleted"),
-  }),
+  input: Input,
   output: z.object({
     forgotten: z.boolean(),
     sessions: z.number(),
@@ -83,22 +85,15 @@ function amount({ sessions, turns, thoughts, mentions }: Omit<typeof NOTHING, "l
   return `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 }
 
-interface Scope {
-  sessionId?: string | undefined
-  root?: string | undefined
-  since?: string | undefined
-  until?: string | undefined
-  containing?: string | undefined
-}
-
-function scopeOf({ sessionId, root, since, until, containing }: Scope): string {
-  return [
-    ...(sessionId === undefined ? [] : [` of session ${sessionId}`]),
-    ...(root === undefined ? [] : [` of ${root}`]),
-    ...(since === undefined ? [] : [` since ${since}`]),
-    ...(until === undefined ? [] : [` until ${until}`]),
-    ...(containing === undefined ? [] : [` containing ${JSON.stringify(containing)}`]),
-  ].join("")
+function scopeOf({ sessionId, root, since, until, containing }: z.input<typeof Input>): string {
+  const parts = [
+    sessionId && ` of session ${sessionId}`,
+    root && ` of ${root}`,
+    since && ` since ${since}`,
+    until && ` until ${until}`,
+    containing && ` containing ${JSON.stringify(containing)}`,
+  ]
+  return parts.filter(Boolean).join("")
 }
 
 const leftLine = (path: string) => `This file still contains the text; delete it yourself: ${path}`

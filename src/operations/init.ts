@@ -40,6 +40,12 @@ const Input = z.strictObject({
   cursor: z.string().optional().describe("nextCursor of the last load_context"),
 })
 
+const RootView = z.object({
+  uri: z.string(),
+  name: z.string().optional(),
+  bound: z.boolean().optional(),
+  sessions: z.number().optional(),
+})
 const Output = z.object({
   success: z.boolean(),
   message: z.string(),
@@ -48,16 +54,7 @@ const Output = z.object({
   branches: z.record(z.string(), z.array(ThoughtView)).optional(),
   sessions: z.array(SessionView).optional(),
   candidates: z.array(SessionView).optional(),
-  roots: z
-    .array(
-      z.object({
-        uri: z.string(),
-        name: z.string().optional(),
-        bound: z.boolean().optional(),
-        sessions: z.number().optional(),
-      }),
-    )
-    .optional(),
+  roots: z.array(RootView).optional(),
   nextCursor: z.string().optional(),
 })
 type In = z.output<typeof Input>
@@ -101,11 +98,8 @@ const handlers: Record<In["operation"], Handler> = {
       const found = await sessions.projects.find(uri).catch(() => undefined)
       if (found) names.set(found.uri, names.get(found.uri) ?? shownName(name))
     }
-    const roots = [...names].map(([uri, name]) => ({
-      uri,
-      ...(name === undefined ? {} : { name }),
-      bound: root?.source === "bound" && uri === root.uri,
-    }))
+    const isBound = (uri: string) => root?.source === "bound" && uri === root.uri
+    const roots = [...names].map(([uri, name]) => ({ uri, name, bound: isBound(uri) }))
     return {
       success: true,
       message:
@@ -133,11 +127,8 @@ const handlers: Record<In["operation"], Handler> = {
       }
     if (!all && !root?.project)
       return { success: true, message: `No sessions yet for ${root?.uri}. Use start_new to begin.`, sessions: [] }
-    const found = await sessions.recovery.list({
-      projectId: root?.project?.id,
-      domain: input.domain,
-      limit: input.limit ?? LISTED,
-    })
+    const { domain, limit = LISTED } = input
+    const found = await sessions.recovery.list({ projectId: root?.project?.id, domain, limit })
     return {
       success: true,
       message: `${counted(found.length, "session")} ${all ? "of all projects" : `of ${root?.uri}`}, newest first.`,
@@ -145,12 +136,8 @@ const handlers: Record<In["operation"], Handler> = {
     }
   },
   async start_new({ sessions }, input, caller) {
-    const session = await sessions.recovery.startNew(caller, {
-      root: input.mcpRootUri,
-      title: input.title,
-      tags: input.tags,
-      domain: input.domain,
-    })
+    const { mcpRootUri: root, title, tags, domain } = input
+    const session = await sessions.recovery.startNew(caller, { root, title, tags, domain })
     const where = session.rootUri === null ? noRoot(sessions.projects, caller) : `Project ${session.rootUri}.`
     return { ...about(session, `Started session ${session.id}. ${where}`), thoughts: [], branches: {} }
   },
@@ -174,10 +161,9 @@ const handlers: Record<In["operation"], Handler> = {
     }
   },
   async rename({ sessions }, input, caller) {
-    if (input.title === undefined && input.tags === undefined && input.domain === undefined)
-      throw missing("title", input)
-    const id = await target(sessions, input, caller)
-    const session = await sessions.edits.rename(id, { title: input.title, tags: input.tags, domain: input.domain })
+    const { title, tags, domain } = input
+    if (title === undefined && tags === undefined && domain === undefined) throw missing("title", input)
+    const session = await sessions.edits.rename(await target(sessions, input, caller), { title, tags, domain })
     return about(session, `Session ${session.id} is now "${session.title}".`)
   },
   pin: (services, input, caller) =>

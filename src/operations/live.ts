@@ -1,5 +1,7 @@
 import * as z from "zod"
 import type { LiveAgent } from "../domain/live.ts"
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
 import { ANYONE_READS, operation } from "./operation.ts"
 import { clip, table } from "./text.ts"
 import { ConversationView, viewConversation } from "./views.ts"
@@ -61,7 +63,7 @@ export const sessionsLive = operation({
             last: {
               role: last.kind === "prompt" ? ("user" as const) : ("agent" as const),
               text: clip(last.text, WORDS_CHARS),
-              at: new Date(last.atMs).toISOString(),
+              at: isoTime(last.atMs),
             },
           }),
         }
@@ -77,21 +79,14 @@ export const sessionsLive = operation({
 
 function viewLive({ status, waitingFor, statusAtMs, pid, isUnattended, teams }: LiveAgent) {
   return {
-    status,
-    ...(waitingFor !== null && { waitingFor }),
-    ...(statusAtMs !== null && { since: new Date(statusAtMs).toISOString() }),
-    pid,
-    ...(isUnattended && { unattended: true }),
-    teams: [...teams],
+    ...{ status, pid, teams: [...teams] },
+    ...present({ waitingFor, since: isoTime(statusAtMs), unattended: isUnattended || undefined }),
   }
 }
 
-const reachedText = ({
-  pane,
-  direct,
-  wakes,
-  topic,
-}: Pick<z.output<typeof LiveView>, "pane" | "direct" | "wakes" | "topic">) =>
+type Ways = Pick<z.output<typeof LiveView>, "pane" | "direct" | "wakes" | "topic">
+
+const reachedText = ({ pane, direct, wakes, topic }: Ways) =>
   [pane && `tmux ${pane}`, direct && "direct", wakes && "hook", topic && `topic ${topic}`].filter(Boolean).join(", ") ||
   "-"
 

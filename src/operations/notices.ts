@@ -2,7 +2,7 @@ import * as z from "zod"
 import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { noticeOf } from "../domain/pair.ts"
-import { DAY_MS } from "../lib/time.ts"
+import { DAY_MS, isoTime } from "../lib/time.ts"
 import { ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 
@@ -56,10 +56,7 @@ export const noticesList = operation({
       notices: unread.map(viewNotice).filter((one) => isWanted(one.team)),
       restarts: restarts
         .filter((one) => isWanted(one.team))
-        .map((one) => ({
-          ...{ team: one.team, at: one.at, cause: one.cause },
-          ...(one.working_on !== null && { workingOn: one.working_on }),
-        })),
+        .map(({ team, at, cause, working_on }) => ({ team, at, cause, workingOn: working_on ?? undefined })),
     }
   },
 })
@@ -91,7 +88,7 @@ function viewNotice(delivery: Delivery): z.output<typeof NoticeView> {
   const { sender, toTeam, text } = noticeOf(delivery)
   return {
     ...{ id: delivery.key, team: toTeam, from: sender, state: delivery.state, message: text },
-    at: new Date(delivery.createdAtMs).toISOString(),
-    ...(delivery.expiresAtMs !== null && { expiresAt: new Date(delivery.expiresAtMs).toISOString() }),
+    at: isoTime(delivery.createdAtMs),
+    expiresAt: isoTime(delivery.expiresAtMs),
   }
 }

@@ -1,13 +1,14 @@
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import { type Decision, PERMISSION_STATES, type Permission, type PermissionAnswers } from "../domain/permission.ts"
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
 import { AtTerminalView, atTerminals, atTerminalText } from "./at-terminal.ts"
 import { OWNER } from "./caller.ts"
-import { ANYONE_READS, operation } from "./operation.ts"
+import { ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 
 // None of these is a tool: an agent must not see what others ask, and must never approve itself.
-const on = ["cli", "http"] as const
 
 export const PermissionView = z.object({
   id: z.string(),
@@ -73,10 +74,8 @@ export const permissionsList = operation({
 export const permissionsAnswer = operation({
   name: "permissions.answer",
   summary: "Answer a permission request; the first answer wins",
-  effect: "write",
-  access: "owner",
+  ...OWNER_WRITES,
   audited: "itself",
-  on,
   positional: ["id", "answer"],
   input: z.strictObject({
     id: z.string().min(3).describe("The request's id, or the beginning of it"),
@@ -141,7 +140,7 @@ export const audit = operation({
         )}${more ? `\n(more available: use --before ${entries.at(-1)!.seq})` : ""}`,
   async run({ permits }, { limit, before }) {
     const found = await permits.audit({ limit: limit + 1, ...(before === undefined ? {} : { beforeSeq: before }) })
-    const entries = found.slice(0, limit).map(({ atMs, ...rest }) => ({ ...rest, at: new Date(atMs).toISOString() }))
+    const entries = found.slice(0, limit).map(({ atMs, ...rest }) => ({ ...rest, at: isoTime(atMs) }))
     return { entries, more: found.length > limit }
   },
 })
@@ -222,8 +221,6 @@ function partsOf(words: string, labels: readonly string[]): string[] {
   return [first.trim(), ...(rest === "" ? [] : partsOf(rest, labels))]
 }
 
-const iso = (ms: number) => new Date(ms).toISOString()
-
 export function viewPermission(permission: Permission): PermissionView {
   const { id, asker, team, sessionId, tool, title, input, state, always, reason, answeredBy } = permission
   const suggestions = permission.suggestions.map(({ label }) => label)
@@ -235,13 +232,8 @@ export function viewPermission(permission: Permission): PermissionView {
       options: options.map(({ label }) => label),
       details: options.map(({ detail = "" }) => detail),
     })),
-    ...(team !== null && { team }),
-    ...(sessionId !== null && { sessionId }),
-    ...(rule !== undefined && { rule }),
-    ...(reason !== null && { reason }),
-    ...(answeredBy !== null && { answeredBy }),
-    askedAt: iso(permission.askedAtMs),
-    ...(permission.answeredAtMs !== null && { answeredAt: iso(permission.answeredAtMs) }),
-    expiresAt: iso(permission.expiresAtMs),
+    ...present({ team, sessionId, rule, reason, answeredBy, answeredAt: isoTime(permission.answeredAtMs) }),
+    askedAt: isoTime(permission.askedAtMs),
+    expiresAt: isoTime(permission.expiresAtMs),
   }
 }

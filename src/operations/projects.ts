@@ -1,5 +1,6 @@
 import * as z from "zod"
 import type { SessionTally } from "../domain/session.ts"
+import { isoTime } from "../lib/time.ts"
 import { ANYONE_READS, operation } from "./operation.ts"
 import { clip, minute, projectName, table } from "./text.ts"
 
@@ -36,13 +37,10 @@ export const projectsList = operation({
   run: async ({ sessions }) => ({
     projects: newestFirst(Map.groupBy(await sessions.tally(), ({ rootUri }) => rootUri)).map(
       ({ key, sessions, updatedAt, of }) => ({
-        ...(key === null ? {} : { project: key }),
+        project: key ?? undefined,
         sessions,
         updatedAt,
-        agents: newestFirst(Map.groupBy(of, ({ platform }) => platform)).map(({ key: platform, sessions }) => ({
-          platform,
-          sessions,
-        })),
+        agents: newestFirst(Map.groupBy(of, ({ platform }) => platform)).map((one) => ({ ...one, platform: one.key })),
         branches: newestFirst(Map.groupBy(of, ({ gitBranch }) => gitBranch)).flatMap(
           ({ key: branch, sessions, updatedAt }) => (branch ? [{ branch, sessions, updatedAt }] : []),
         ),
@@ -57,7 +55,7 @@ function newestFirst<Key>(groups: Map<Key, SessionTally[]>) {
       key,
       of,
       sessions: of.reduce((sum, { sessions }) => sum + sessions, 0),
-      updatedAt: new Date(Math.max(...of.map(({ lastAtMs }) => lastAtMs))).toISOString(),
+      updatedAt: isoTime(Math.max(...of.map(({ lastAtMs }) => lastAtMs))),
     }))
     .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
 }

@@ -5,6 +5,7 @@ import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { addressOf, DELIVERY_ROUTES, FETCHES, messageOf, PRIORITIES, targetOf } from "../domain/message.ts"
 import { shownReason } from "../domain/reason.ts"
+import { isoTime } from "../lib/time.ts"
 import { AGENTS_WRITE, ANYONE_READS, ANYONE_WRITES, OWNER_WRITES, operation } from "./operation.ts"
 import { ago, clip, minute, table } from "./text.ts"
 
@@ -45,7 +46,22 @@ export const sendMessage = operation({
     }),
 })
 
-const time = (ms: number | null) => (ms === null ? undefined : new Date(ms).toISOString())
+const LaneView = z.object({
+  target: z.string(),
+  pending: z.number(),
+  in_progress: z.number(),
+  current_task: z.string().optional(),
+  session_id: z.string().optional(),
+  /** When the agent wrote its session file; nothing else is known about the session. */
+  session_file_at: z.string().optional(),
+  /** It gets messages only through pull_updates. */
+  fetches: z.literal(true).optional(),
+  last_seen: z.string().optional(),
+  waits_for: z.string().optional(),
+  /** Senders of the pending messages. */
+  from: z.array(z.string()).optional(),
+})
+type LaneView = z.output<typeof LaneView>
 
 export const queueStatus = operation({
   name: "queue_status",
@@ -56,25 +72,7 @@ export const queueStatus = operation({
   tool: { set: "queue", isBrief: true },
   command: "queue",
   input: z.strictObject({}),
-  output: z.object({
-    targets: z.array(
-      z.object({
-        target: z.string(),
-        pending: z.number(),
-        in_progress: z.number(),
-        current_task: z.string().optional(),
-        session_id: z.string().optional(),
-        /** When the agent wrote its session file; nothing else is known about the session. */
-        session_file_at: z.string().optional(),
-        /** It gets messages only through pull_updates. */
-        fetches: z.literal(true).optional(),
-        last_seen: z.string().optional(),
-        waits_for: z.string().optional(),
-        /** Senders of the pending messages. */
-        from: z.array(z.string()).optional(),
-      }),
-    ),
-  }),
+  output: z.object({ targets: z.array(LaneView) }),
   text: ({ targets }) =>
     targets.length === 0
       ? "No teams are configured, and no session has messages: `throughline teams add <name> <folder>`."
@@ -99,9 +97,9 @@ export const queueStatus = operation({
         in_progress: one.inProgress,
         current_task: one.currentTask ?? undefined,
         session_id: one.sessionId ?? undefined,
-        session_file_at: time(one.sessionFileAtMs),
-        ...(one.isFetched ? { fetches: true as const } : {}),
-        last_seen: time(one.lastSeenMs),
+        session_file_at: isoTime(one.sessionFileAtMs),
+        fetches: one.isFetched || undefined,
+        last_seen: isoTime(one.lastSeenMs),
         waits_for: one.waitsFor ?? undefined,
         from: one.from.length === 0 ? undefined : one.from,
       })),
@@ -109,17 +107,12 @@ export const queueStatus = operation({
   },
 })
 
-function whyText({ fetches, waits_for }: { fetches?: true | undefined; waits_for?: string | undefined }): string {
+function whyText({ fetches, waits_for }: LaneView): string {
   const why = fetches ? FETCHES : waits_for
   return why === undefined ? "" : ` (${why})`
 }
 
-interface SessionFacts {
-  session_id?: string | undefined
-  session_file_at?: string | undefined
-}
-
-function sessionText({ session_id, session_file_at }: SessionFacts): string {
+function sessionText({ session_id, session_file_at }: LaneView): string {
   const id = session_id?.slice(0, 8) ?? "-"
   return session_file_at === undefined ? id : `${id} (reported ${ago(Date.now() - Date.parse(session_file_at))})`
 }
@@ -231,7 +224,7 @@ export function viewMessage(delivery: Delivery): z.output<typeof MessageView> {
     message: text,
     way: delivery.route ?? undefined,
     reason: shownReason(delivery.outcome) ?? undefined,
-    sent_at: new Date(delivery.createdAtMs).toISOString(),
-    changed_at: time(delivery.settledAtMs),
+    sent_at: isoTime(delivery.createdAtMs),
+    changed_at: isoTime(delivery.settledAtMs),
   }
 }

@@ -3,6 +3,7 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { isUntrusted } from "../domain/origin.ts"
 import type { Session } from "../domain/session.ts"
+import { present } from "../lib/defined.ts"
 import { ANYONE_READS, operation } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { loggedAs } from "./session-of.ts"
@@ -41,27 +42,15 @@ export const resume = operation({
         platform: session.platform,
         sessionId: session.id,
       })
-    return {
-      session: viewConversation(session, command),
-      argv: way.argv,
-      ...(way.cwd === null ? {} : { cwd: way.cwd }),
-      command,
-    }
+    return { session: viewConversation(session, command), argv: way.argv, cwd: way.cwd ?? undefined, command }
   },
 })
 
+const RESUMABLE = { archived: false, subagents: false, empty: false, trusted: true } as const
+
 async function newest({ sessions, capture }: Pick<Services, "sessions" | "capture">, caller: Caller): Promise<Session> {
   const own = await sessions.projects.ofCaller(caller)
-  const found = own?.project
-    ? await sessions.list({
-        projectId: own.project.id,
-        archived: false,
-        subagents: false,
-        empty: false,
-        trusted: true,
-        limit: 20,
-      })
-    : []
+  const found = own?.project ? await sessions.list({ projectId: own.project.id, ...RESUMABLE, limit: 20 }) : []
   const session = found.find((each) => capture.resuming(each) !== undefined)
   if (session) return session
   throw new Failure("session_not_found", `no sessions for ${own?.uri ?? "this folder"}`)
@@ -84,11 +73,7 @@ async function named(
     if (session) return session
   }
   const own = await sessions.projects.ofCaller(caller)
-  const { hits } = await recall.search({
-    query: which,
-    limit: 20,
-    ...(own?.project ? { firstProjectId: own.project.id } : {}),
-  })
+  const { hits } = await recall.search({ query: which, limit: 20, ...present({ firstProjectId: own?.project?.id }) })
   const hit = hits.find(({ session }) => !isUntrusted(session) && capture.resuming(session) !== undefined)
   if (hit) return hit.session
   const logged = await loggedAs(capture, which)

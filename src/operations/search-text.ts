@@ -1,25 +1,12 @@
 import { metadataWords } from "../domain/metadata.ts"
 import { fitted, lineRanges, visible } from "./columns.ts"
 import type { Style } from "./operation.ts"
+import type { HitView } from "./search.ts"
 import { clip, mark, minute, projectName } from "./text.ts"
-
-interface Hit {
-  sessionId: string
-  platform: string
-  title: string
-  project?: string | undefined
-  tool?: string | undefined
-  at: string
-  snippet: string
-  metadata?: Record<string, unknown> | undefined
-  marks: [number, number][]
-  resumeCommand?: string | undefined
-  untrusted?: true | undefined
-}
 
 interface Answer {
   query: string
-  hits: Hit[]
+  hits: HitView[]
   notes: string[]
 }
 
@@ -68,14 +55,14 @@ export function searchStyled({ query, hits, notes }: Answer, style: Style): stri
 }
 
 /** Prefixes a tool call with the tool's name. */
-function withTool<T extends Hit>(hit: T): T {
+function withTool(hit: HitView): HitView {
   if (hit.tool === undefined) return hit
   const name = `${hit.tool}: `
   const marks = hit.marks.map(([from, to]): [number, number] => [from + name.length, to + name.length])
   return { ...hit, snippet: name + hit.snippet, marks }
 }
 
-function markedLines({ snippet, marks }: Hit, columns: number, mark: Style["mark"]): string[] {
+function markedLines({ snippet, marks }: HitView, columns: number, mark: Style["mark"]): string[] {
   const text = visible(snippet)
   return lineRanges(text, columns).map(([start, end]) => {
     const within = marks.filter(([from, to]) => from < end && to > start)

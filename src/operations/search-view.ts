@@ -1,3 +1,5 @@
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
 import type { SearchHit, SearchRequest } from "../search/query/request.ts"
 import type { Services } from "./services.ts"
 import { clip, projectName } from "./text.ts"
@@ -35,13 +37,15 @@ export function exchangeView(hit: SearchHit, capture: Services["capture"], { wit
     exchange_id: String(exchange),
     user: kind === "prompt" ? snippet.text : user,
     ai: ai === "" && kind !== "prompt" ? snippet.text : ai,
-    timestamp: `${new Date(atMs).toISOString().slice(0, 16)}Z`,
+    timestamp: `${isoTime(atMs).slice(0, 16)}Z`,
     session_id: id,
-    ...(nativeId === undefined ? {} : { native_id: nativeId }),
-    platform: session.platform,
-    ...(session.rootUri === null ? {} : { project: projectName(session.rootUri) }),
+    ...present({
+      native_id: nativeId,
+      platform: session.platform,
+      project: session.rootUri && projectName(session.rootUri),
+    }),
     score: rounded(score),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...present({ metadata }),
     ...(withCommand && capture.resuming(session) ? { resume_command: `throughline resume ${id}` } : {}),
     ...markOf(session),
   }

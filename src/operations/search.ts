@@ -4,7 +4,9 @@ import { Failure } from "../domain/failure.ts"
 import type { ProjectId } from "../domain/ids.ts"
 import { metadataWords } from "../domain/metadata.ts"
 import { isUntrusted, UNTRUSTED_NOTE } from "../domain/origin.ts"
-import type { SearchRequest, SearchResult } from "../search/query/request.ts"
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
+import type { SearchHit, SearchRequest, SearchResult } from "../search/query/request.ts"
 import { fitted } from "./columns.ts"
 import { ANYONE_READS, operation, TOOL_READS } from "./operation.ts"
 import { searchStyled, searchText } from "./search-text.ts"
@@ -96,6 +98,33 @@ export const searchConversationHistory = operation({
   },
 })
 
+const HitView = z.object({
+  sessionId: z.string(),
+  /** The id given by the logging agent. */
+  nativeId: z.string().optional(),
+  platform: z.string(),
+  title: z.string(),
+  project: z.string().optional(),
+  branch: z.string().optional(),
+  domain: z.string().optional(),
+  exchangeId: z.string(),
+  thoughtNumber: z.number().optional(),
+  branchId: z.string().optional(),
+  kind: z.string(),
+  /** The tool, for a tool call. */
+  tool: z.string().optional(),
+  at: z.string(),
+  score: z.number(),
+  snippet: z.string(),
+  marks: z.array(z.tuple([z.number(), z.number()])),
+  user: z.string(),
+  ai: z.string(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  resumeCommand: z.string().optional(),
+  untrusted: z.literal(true).optional(),
+})
+export type HitView = z.output<typeof HitView>
+
 export const search = operation({
   name: "search",
   summary: "Search the sessions of every agent",
@@ -113,33 +142,7 @@ export const search = operation({
   }),
   output: z.object({
     query: z.string(),
-    hits: z.array(
-      z.object({
-        sessionId: z.string(),
-        /** The id given by the logging agent. */
-        nativeId: z.string().optional(),
-        platform: z.string(),
-        title: z.string(),
-        project: z.string().optional(),
-        branch: z.string().optional(),
-        domain: z.string().optional(),
-        exchangeId: z.string(),
-        thoughtNumber: z.number().optional(),
-        branchId: z.string().optional(),
-        kind: z.string(),
-        /** The tool, for a tool call. */
-        tool: z.string().optional(),
-        at: z.string(),
-        score: z.number(),
-        snippet: z.string(),
-        marks: z.array(z.tuple([z.number(), z.number()])),
-        user: z.string(),
-        ai: z.string(),
-        metadata: z.record(z.string(), z.unknown()).optional(),
-        resumeCommand: z.string().optional(),
-        untrusted: z.literal(true).optional(),
-      }),
-    ),
+    hits: z.array(HitView),
     complete: z.boolean(),
     notes: z.array(z.string()),
   }),
@@ -152,38 +155,26 @@ export const search = operation({
     const tools = await sessions.toolsOf(calls.map(({ seq }) => seq))
     return {
       query,
-      hits: found.hits.map((hit) => {
-        const [resumeCommand, nativeId] = [capture.resumeCommand(hit.session), capture.loggedId(hit.session)]
-        const tool = hit.kind === "tool_call" ? tools.get(hit.seq) : undefined
-        return {
-          sessionId: hit.session.id,
-          ...(nativeId === undefined ? {} : { nativeId }),
-          platform: hit.session.platform,
-          title: hit.session.title,
-          ...(hit.session.rootUri === null ? {} : { project: hit.session.rootUri }),
-          ...(hit.session.gitBranch ? { branch: hit.session.gitBranch } : {}),
-          ...(hit.session.domain === null ? {} : { domain: hit.session.domain }),
-          exchangeId: String(hit.exchange),
-          ...(hit.thought ? { thoughtNumber: hit.thought.number } : {}),
-          ...(hit.thought && hit.thought.branchId !== null ? { branchId: hit.thought.branchId } : {}),
-          kind: hit.kind,
-          ...(tool === undefined ? {} : { tool }),
-          at: new Date(hit.atMs).toISOString(),
-          score: rounded(hit.score),
-          snippet: hit.snippet.text,
-          marks: hit.snippet.marks,
-          user: hit.user,
-          ai: hit.ai,
-          ...(hit.metadata === undefined ? {} : { metadata: hit.metadata }),
-          ...(resumeCommand === undefined ? {} : { resumeCommand }),
-          ...markOf(hit.session),
-        }
-      }),
+      hits: found.hits.map((hit) => ({
+        ...viewHit(hit),
+        ...{ nativeId: capture.loggedId(hit.session), resumeCommand: capture.resumeCommand(hit.session) },
+        tool: hit.kind === "tool_call" ? tools.get(hit.seq) : undefined,
+      })),
       complete: found.isComplete,
       notes: [...found.notes, ...(found.hits.length === 0 ? await whyNothing(recall, found, filters) : [])],
     }
   },
 })
+
+function viewHit({ session, exchange, thought, kind, atMs, score, snippet, user, ai, metadata }: SearchHit): HitView {
+  return {
+    ...{ sessionId: session.id, platform: session.platform, title: session.title, exchangeId: String(exchange) },
+    ...present({ project: session.rootUri, branch: session.gitBranch || undefined, domain: session.domain }),
+    ...present({ thoughtNumber: thought?.number, branchId: thought?.branchId, metadata }),
+    ...{ kind, at: isoTime(atMs), score: rounded(score), snippet: snippet.text, marks: snippet.marks, user, ai },
+    ...markOf(session),
+  }
+}
 
 /** From this many hits on, the resume hint appears once for all. */
 const MANY = 5
@@ -208,16 +199,7 @@ const EMPTY =
 
 type SearchFilters = Omit<SearchRequest, "query" | "limit">
 
-interface Given {
-  sessionId?: string | undefined
-  project?: string | undefined
-  platform?: string | undefined
-  branch?: string | undefined
-  domain?: string | undefined
-  role?: (typeof ROLES)[number] | undefined
-  since?: string | undefined
-  until?: string | undefined
-}
+type Given = z.output<z.ZodObject<typeof scope>> & { sessionId?: string | undefined }
 
 /** Without a scope the caller's project ranks first. */
 async function filtersOf(
@@ -228,11 +210,7 @@ async function filtersOf(
   const platform = platformNamed(capture, agent)
   const session = sessionId === undefined ? undefined : await sessionOf({ sessions, capture }, sessionId, caller)
   const filters: SearchFilters = {
-    ...(session === undefined ? {} : { sessionId: session.id }),
-    ...(platform === undefined ? {} : { platform }),
-    ...(branch === undefined ? {} : { gitBranch: branch }),
-    ...(domain === undefined ? {} : { domain }),
-    ...(role === undefined ? {} : { kinds: [...KINDS[role]] }),
+    ...present({ sessionId: session?.id, platform, gitBranch: branch, domain, kinds: role && [...KINDS[role]] }),
     ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),
     ...(until === undefined ? {} : { untilMs: Date.parse(until) }),
   }
@@ -247,9 +225,7 @@ export async function projectOf(sessions: Services["sessions"], given: string): 
   const found = isPath ? [(await sessions.projects.find(given)).project] : await sessions.projects.named(given)
   const [project, another] = found
   if (!project)
-    throw new Failure("root_not_found", `no sessions of a project ${JSON.stringify(given)}`, {
-      parameter: "project",
-    })
+    throw new Failure("root_not_found", `no sessions of a project ${JSON.stringify(given)}`, { parameter: "project" })
   if (another)
     throw new Failure("bad_input", `more than one project is called ${JSON.stringify(given)}: give its path`, {
       parameter: "project",

@@ -3,6 +3,8 @@ import { Failure } from "../domain/failure.ts"
 import { withoutScope } from "../domain/ids.ts"
 import type { Session } from "../domain/session.ts"
 import type { Turn } from "../domain/turn.ts"
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
 import { AGENTS_WRITE, ANYONE_READS, operation, PAGES_READ } from "./operation.ts"
 import { sessionIdOf } from "./session-of.ts"
 import { platformNamed } from "./sources.ts"
@@ -51,13 +53,10 @@ export const sessionsList = operation({
     const project = root === undefined ? undefined : await sessions.projects.find(root)
     if (project && !project.project) return { sessions: [], more: false }
     const found = await sessions.list({
-      archived,
-      limit: limit + 1,
+      ...{ archived, limit: limit + 1 },
       ...(empty ? {} : { empty: false }),
-      ...(project?.project ? { projectId: project.project.id } : {}),
-      ...(platform === undefined ? {} : { platform: platformNamed(capture, platform)! }),
-      ...(domain === undefined ? {} : { domain }),
       ...(subagents ? {} : { subagents: false }),
+      ...present({ projectId: project?.project?.id, platform: platformNamed(capture, platform), domain }),
     })
     const views = found.slice(0, limit).map((session) => viewConversation(session, capture.resumeCommand(session)))
     return { sessions: views, more: found.length > limit }
@@ -145,13 +144,8 @@ export const sessionsOutline = operation({
     })
     return {
       session: viewConversation(session, capture.resumeCommand(session)),
-      lineage: relatives.map(({ kind, isParent, session: other, atMs }) => ({
-        kind,
-        isParent,
-        at: new Date(atMs).toISOString(),
-        sessionId: other.id,
-        title: other.title,
-        platform: other.platform,
+      lineage: relatives.map(({ kind, isParent, session: { id, title, platform }, atMs }) => ({
+        ...{ kind, isParent, at: isoTime(atMs), sessionId: id, title, platform },
       })),
       runs: runs.map(viewRun),
       turns: turns.map((turn) => {
@@ -254,22 +248,14 @@ export const sessionsExport = operation({
   text: ({ content }) => content.trimEnd(),
   async run({ sessions, capture }, { sessionId, format }, caller) {
     const whole = await sessions.whole(await sessionIdOf({ sessions, capture }, sessionId, caller))
-    const asJson = () =>
-      JSON.stringify(
-        {
-          version: 1,
-          session: { ...viewSession(whole.session), ...markOf(whole.session) },
-          linkedRoots: whole.linkedRoots,
-          turns: whole.turns.map(viewTurn),
-          ...viewThoughts(whole.thoughts),
-        },
-        null,
-        2,
-      )
-    return {
-      sessionId: whole.session.id,
-      format,
-      content: format === "json" ? `${asJson()}\n` : sessions.markdown(whole),
-    }
+    const asJson = () => ({
+      version: 1,
+      session: { ...viewSession(whole.session), ...markOf(whole.session) },
+      linkedRoots: whole.linkedRoots,
+      turns: whole.turns.map(viewTurn),
+      ...viewThoughts(whole.thoughts),
+    })
+    const content = format === "json" ? `${JSON.stringify(asJson(), null, 2)}\n` : sessions.markdown(whole)
+    return { sessionId: whole.session.id, format, content }
   },
 })

@@ -2,6 +2,8 @@ import * as z from "zod"
 import { neededAgent } from "../domain/agent-names.ts"
 import { shellWord } from "../domain/platform.ts"
 import { isUnfamiliar, OVER_LIMIT, recordsOf, type SourceSummary, unknownKinds } from "../domain/source.ts"
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
 import { AGENTS_WRITE, ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { counted, table } from "./text.ts"
@@ -81,7 +83,7 @@ export const sources = operation({
       sources: await sourceViews(capture),
       progress: progressView(capture),
       repositoryFiles: files.map(({ platform, path, isTrusted }) => ({ platform, path, trusted: isTrusted })),
-      trusted: trusted.map(({ path, atMs }) => ({ path, since: new Date(atMs).toISOString() })),
+      trusted: trusted.map(({ path, atMs }) => ({ path, since: isoTime(atMs) })),
     }
   },
 })
@@ -177,12 +179,9 @@ export async function sourceViews(capture: Capture): Promise<z.output<typeof Sou
     const warning = warningOf({ ...summary, recent }, verified, unrecognised)
     return {
       ...summary,
-      label,
-      verified,
-      ...(warning === undefined ? {} : { warning }),
+      ...present({ label, verified, warning, lastReadAt: isoTime(lastReadAtMs) }),
       found: summary.sources > 0,
       waiting: waiting[id] ?? 0,
-      ...(lastReadAtMs === null ? {} : { lastReadAt: new Date(lastReadAtMs).toISOString() }),
     }
   })
 }
@@ -220,20 +219,14 @@ const NOTHING = {
 
 function progressView({ capturing }: Capture): z.output<typeof ProgressView> {
   const { startedAtMs, waiting: _, ...progress } = capturing.progress()
-  return { ...progress, startedAt: new Date(startedAtMs).toISOString() }
+  return { ...progress, startedAt: isoTime(startedAtMs) }
 }
 
 const BAR_CHARS = 24
 
 /** `[######------]  52 %  310 of 600 MB  28 MB/s  10 s left  40 of 90 files  claude-code, codex` */
-export function progressLine({
-  bytesDone,
-  bytesLeft,
-  sourcesDone,
-  sourcesLeft,
-  startedAt,
-  platforms,
-}: z.output<typeof ProgressView>): string {
+export function progressLine(progress: z.output<typeof ProgressView>): string {
+  const { bytesDone, bytesLeft, sourcesDone, sourcesLeft, startedAt, platforms } = progress
   const total = bytesDone + bytesLeft
   const files = sourcesDone + sourcesLeft
   const isSmall = total < 1e6

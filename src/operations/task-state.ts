@@ -1,5 +1,7 @@
 import * as z from "zod"
 import type { TaskState, TaskStep } from "../domain/task-state.ts"
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
 import { operation, TOOL_WRITES } from "./operation.ts"
 
 export const taskState = operation({
@@ -64,12 +66,10 @@ function given(value: string | undefined): string | null | undefined {
 const givenStep = (value: TaskStep | undefined) => (typeof value === "number" ? value : given(value))
 
 function view(state: TaskState) {
-  return {
-    ...(state.nativeSessionId === "" ? {} : { session_id: state.nativeSessionId }),
-    ...(state.currentTask === null ? {} : { current_task: state.currentTask }),
-    ...(state.currentTaskId === null ? {} : { current_task_id: state.currentTaskId }),
-    ...(state.lastCompletedStep === null ? {} : { last_completed_step: state.lastCompletedStep }),
-    pending_messages: state.pendingMessages,
-    updated_at: new Date(state.updatedAtMs).toISOString(),
-  }
+  return present({
+    session_id: state.nativeSessionId || undefined,
+    ...{ current_task: state.currentTask, current_task_id: state.currentTaskId },
+    ...{ last_completed_step: state.lastCompletedStep, pending_messages: state.pendingMessages },
+    updated_at: isoTime(state.updatedAtMs),
+  })
 }

@@ -2,6 +2,7 @@ import * as z from "zod"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { IF_OPEN } from "../domain/pair.ts"
 import { because } from "../domain/reason.ts"
+import { present } from "../lib/defined.ts"
 import { DAY_MS, HOUR_MS } from "../lib/time.ts"
 import type { Permits } from "../permissions/permits.ts"
 import type { AskState } from "../teams/asks.ts"
@@ -35,13 +36,7 @@ export const teamsAsk = operation({
   command: "ask",
   positional: ["team", "question"],
   takesWords: true,
-  input: z.strictObject({
-    team: z.string().min(1),
-    question: z.string(),
-    fromTeam,
-    threadId,
-    timeout,
-  }),
+  input: z.strictObject({ team: z.string().min(1), question: z.string(), fromTeam, threadId, timeout }),
   output: AskView,
   isRefusal: ({ status }) => status === "failed" || status === "expired" || status === "cancelled",
   flags: { threadId: "thread" },
@@ -114,12 +109,7 @@ export const teamsFollow = operation({
   text: ({ text }) => text,
   async run({ teams, permits }, { messageId, from, timeout }) {
     const { said, ...state } = await teams.follow(messageId, { from, ms: timeout })
-    return {
-      ...(await viewWaiting(permits, state)),
-      text: said.text,
-      at: said.at,
-      ...(said.doing === null ? {} : { doing: said.doing }),
-    }
+    return { ...(await viewWaiting(permits, state)), ...present(said) }
   },
 })
 
@@ -127,11 +117,7 @@ function viewAsk(state: AskState): z.output<typeof AskView> {
   const { status, messageId, answer, sessionId, from, to, durationMs, isContextNew, reason } = state
   return {
     ...{ status, messageId, to, durationMs },
-    ...(answer === null ? {} : { answer }),
-    ...(sessionId === null ? {} : { sessionId }),
-    ...(from === null ? {} : { from }),
-    ...(isContextNew ? { contextIsNew: true } : {}),
-    ...(reason === null ? {} : { reason }),
+    ...present({ answer, sessionId, from, contextIsNew: isContextNew || undefined, reason }),
   }
 }
 

@@ -1,5 +1,7 @@
 import * as z from "zod"
 import { CONTROLS } from "../domain/pair.ts"
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
 import type { OrphanedSession } from "../teams/orphaned-sessions.ts"
 import type { PairState } from "../teams/status.ts"
 import { ANYONE_READS, ANYONE_WRITES, OWNER_WRITES, operation } from "./operation.ts"
@@ -7,11 +9,11 @@ import { AskView, askText, viewWaiting } from "./teams-ask.ts"
 import { average, counted, fetchNote, minute, table } from "./text.ts"
 import { HOOKLESS_VIEW, hooklessView } from "./views.ts"
 
+const ends = { from: z.string().optional(), to: z.string(), threadId: z.string() }
+
 const PairView = z.object({
   id: z.string(),
-  from: z.string().optional(),
-  to: z.string(),
-  threadId: z.string(),
+  ...ends,
   platform: z.string(),
   status: z.string(),
   sessionId: z.string().optional(),
@@ -28,9 +30,7 @@ const PairView = z.object({
 
 const ProcessView = z.object({
   pid: z.number().optional(),
-  from: z.string().optional(),
-  to: z.string(),
-  threadId: z.string(),
+  ...ends,
   state: z.string(),
   memoryMb: z.number().optional(),
   startedAt: z.string(),
@@ -40,9 +40,7 @@ const ProcessView = z.object({
 const OrphanedSessionView = z.object({
   sessionId: z.string(),
   platform: z.string(),
-  from: z.string().optional(),
-  to: z.string(),
-  threadId: z.string(),
+  ...ends,
   messages: z.number(),
   lastUsedAt: z.string(),
 })
@@ -110,31 +108,25 @@ export const teamsStatus = operation({
     ].join("\n\n")
   },
   async run({ teams, permits, reach }, { team, messageId }) {
-    if (messageId !== undefined)
-      return {
-        teams: [],
-        pairs: [],
-        processes: [],
-        message: await viewWaiting(permits, await teams.message(messageId)),
-      }
+    if (messageId !== undefined) {
+      const message = await viewWaiting(permits, await teams.message(messageId))
+      return { teams: [], pairs: [], processes: [], message }
+    }
     const state = await teams.status(team)
     const orphaned = await teams.orphanedSessions.list(team)
     const queues = new Map((await reach.messages.status()).map((one) => [one.target, one]))
     return {
       teams: state.teams.map(({ description, color, ...rest }) => ({
         ...rest,
-        ...(color === null ? {} : { color }),
+        ...present({ color, description: description || undefined }),
         ...hooklessView(queues.get(rest.name)),
         mail: queues.get(rest.name)?.pending ?? 0,
-        ...(description === "" ? {} : { description }),
       })),
       pairs: state.pairs.map(viewPair),
       ...(orphaned.length === 0 ? {} : { foundlings: orphaned.map(viewOrphaned) }),
       processes: state.processes.map(({ pid, from, to, threadId, state, memoryBytes, startedAtMs, lastUsedAtMs }) => ({
-        ...{ to, threadId, state, startedAt: time(startedAtMs), lastUsedAt: time(lastUsedAtMs) },
-        ...(pid === null ? {} : { pid }),
-        ...(from === null ? {} : { from }),
-        ...(memoryBytes === null ? {} : { memoryMb: Math.round(memoryBytes / 1024 / 1024) }),
+        ...{ to, threadId, state, startedAt: isoTime(startedAtMs), lastUsedAt: isoTime(lastUsedAtMs) },
+        ...present({ pid, from, memoryMb: memoryBytes === null ? null : Math.round(memoryBytes / 1024 / 1024) }),
       })),
     }
   },
@@ -217,19 +209,11 @@ export const teamsAdopt = operation({
 
 const MOST_SHOWN = 5
 
-const time = (ms: number) => new Date(ms).toISOString()
-
 const stateText = ({ messageId, to, status, reason }: z.output<typeof AskView>) =>
   `${messageId} to ${to} is ${status}${reason === undefined ? "" : `: ${reason}`}.`
 
-function orphanedText({
-  sessionId,
-  from,
-  to,
-  threadId,
-  messages,
-  lastUsedAt,
-}: z.output<typeof OrphanedSessionView>): string {
+function orphanedText(orphaned: z.output<typeof OrphanedSessionView>): string {
+  const { sessionId, from, to, threadId, messages, lastUsedAt } = orphaned
   const what = `${sessionId} was started for ${from ?? "-"} → ${to} (${threadId}): ${counted(messages, "message")}, the last on ${lastUsedAt.slice(0, 10)}`
   return `${what}. Orphaned; re-attach it: throughline teams adopt ${sessionId}`
 }
@@ -237,8 +221,8 @@ function orphanedText({
 function viewOrphaned({ session, fromTeam, toTeam, threadId }: OrphanedSession): z.output<typeof OrphanedSessionView> {
   const { nativeId, platform, promptCount, updatedAtMs } = session
   return {
-    ...{ sessionId: nativeId, platform, to: toTeam, threadId, messages: promptCount, lastUsedAt: time(updatedAtMs) },
-    ...(fromTeam === null ? {} : { from: fromTeam }),
+    ...{ sessionId: nativeId, platform, to: toTeam, threadId, messages: promptCount, lastUsedAt: isoTime(updatedAtMs) },
+    ...present({ from: fromTeam }),
   }
 }
 
@@ -246,12 +230,11 @@ function viewPair(pair: PairState): z.output<typeof PairView> {
   const { id, fromTeam, toTeam, threadId, platform, status, nativeId, messageCount, sessions, process } = pair
   return {
     ...{ id, to: toTeam, threadId, platform, status, messages: messageCount, sessions },
-    ...(sessions === 0 ? {} : { messagesPerSession: average(messageCount, sessions) }),
     ...{ waiting: pair.waiting, running: pair.running },
-    ...(fromTeam === null ? {} : { from: fromTeam }),
-    ...(nativeId === null ? {} : { sessionId: nativeId }),
+    ...present({ from: fromTeam, sessionId: nativeId }),
+    ...(sessions === 0 ? {} : { messagesPerSession: average(messageCount, sessions) }),
     process: process?.state ?? "asleep",
-    createdAt: time(pair.createdAtMs),
-    lastUsedAt: time(pair.lastUsedAtMs),
+    createdAt: isoTime(pair.createdAtMs),
+    lastUsedAt: isoTime(pair.lastUsedAtMs),
   }
 }

@@ -2,6 +2,7 @@ import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import type { TargetStatus } from "../domain/messages.ts"
 import type { Team } from "../domain/team.ts"
+import { present } from "../lib/defined.ts"
 import type { SupervisedState } from "../live/supervisor/supervisor.ts"
 import { visible } from "./columns.ts"
 import { ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
@@ -195,7 +196,7 @@ export const up = operation({
     ].join("\n"),
   async run({ supervisor }, { team }) {
     const { how, attach, asks } = await supervisor.up(team)
-    return { team, how, ...(attach === undefined ? {} : { attach }), ...(asks === undefined ? {} : { asks }) }
+    return { team, how, attach, asks }
   },
 })
 
@@ -232,7 +233,7 @@ export const down = operation({
           parameter: "team",
         },
       )
-    return { team, ended: wasRunning, kept: wasSupervised, ...(stillOpen === undefined ? {} : { stillOpen }) }
+    return { team, ended: wasRunning, kept: wasSupervised, stillOpen }
   },
 })
 
@@ -245,22 +246,14 @@ const UP = {
 }
 
 function view(team: Team, kept?: SupervisedState, queue?: TargetStatus): z.output<typeof TeamView> {
+  const { name, platform, permissionMode, whenAway, color, chat } = team
   return {
-    name: team.name,
-    project: team.projectDir,
-    platform: team.platform,
-    ...(team.description === "" ? {} : { description: team.description }),
-    permissionMode: team.permissionMode,
-    whenAway: team.whenAway,
-    ...(team.color === null ? {} : { color: team.color }),
-    ...(team.chat === null
-      ? {}
-      : { chat: { id: team.chat.id, ...(team.chat.thread === null ? {} : { thread: team.chat.thread }) } }),
+    ...{ name, project: team.projectDir, platform, permissionMode, whenAway },
+    ...present({ description: team.description || undefined, color }),
+    ...(chat && { chat: present({ id: chat.id, thread: chat.thread }) }),
     state: kept?.state ?? "down",
     kept: kept?.isSupervised ?? false,
     ...hooklessView(queue),
-    ...(queue === undefined ? {} : { waiting: queue.pending }),
-    ...(kept?.note === undefined ? {} : { note: kept.note }),
-    ...(kept?.attach === undefined ? {} : { attach: kept.attach }),
+    ...present({ waiting: queue?.pending, note: kept?.note, attach: kept?.attach }),
   }
 }

@@ -1,10 +1,11 @@
 import * as z from "zod"
 import { BOT_STATES } from "../domain/channel-store.ts"
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
 import { ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
 import { minute, table } from "./text.ts"
 
 // None of these is a tool: agents do not decide who has access to them.
-const on = ["cli", "http"] as const
 
 const ChatView = z.object({
   id: z.string().optional(),
@@ -67,8 +68,8 @@ export const telegramStatus = operation({
     const kept = {
       ...figures,
       ...(movedFrom !== null && chatId !== null && { moved: { from: movedFrom, to: chatId } }),
-      holds: holds.map(({ why, sinceMs, nextAtMs }) => ({ why, since: iso(sinceMs), nextAt: iso(nextAtMs) })),
-      doubts: unconfirmed.map(({ atMs, ...rest }) => ({ ...rest, at: iso(atMs) })),
+      holds: holds.map(({ why, sinceMs, nextAtMs }) => ({ why, since: isoTime(sinceMs), nextAt: isoTime(nextAtMs) })),
+      doubts: unconfirmed.map(({ atMs, ...rest }) => ({ ...rest, at: isoTime(atMs) })),
     }
     if (!bot) return { ...kept, teamChats: [] }
     const { self, chat, trouble, teamChats } = await telegram.look()
@@ -76,22 +77,15 @@ export const telegramStatus = operation({
       ...kept,
       teamChats: teamChats.map(({ chatId: id, movedFrom, teams, threads, chat: look, trouble: why }) => ({
         ...{ id, teams, threads },
-        ...(movedFrom !== null && { movedFrom }),
-        ...(look && {
-          ...{ title: look.title, hasTopics: look.hasTopics },
-          ...{ isAdmin: look.isAdmin, mayManageTopics: look.mayManageTopics },
-        }),
-        ...(why !== undefined && { trouble: why }),
+        ...present({ movedFrom, title: look?.title, hasTopics: look?.hasTopics }),
+        ...present({ isAdmin: look?.isAdmin, mayManageTopics: look?.mayManageTopics, trouble: why }),
       })),
-      bot: {
-        id: bot.id,
-        state: bot.state,
-        ...(self && { username: self.username }),
-        ...(bot.why !== null && { why: bot.why }),
-        ...(bot.sinceMs !== null && { since: iso(bot.sinceMs) }),
-      },
-      ...(chat && { chat: { ...chat, ...(chatId !== null && { id: chatId }) } }),
-      ...(trouble !== undefined && { trouble }),
+      bot: present({
+        ...{ id: bot.id, state: bot.state, username: self?.username, why: bot.why },
+        since: isoTime(bot.sinceMs),
+      }),
+      ...(chat && { chat: { ...chat, ...present({ id: chatId }) } }),
+      ...present({ trouble }),
     }
   },
 })
@@ -120,10 +114,8 @@ export const telegramTest = operation({
 export const telegramPair = operation({
   name: "telegram.pair",
   summary: "Create a pairing code: whoever sends it to the bot can message sessions, or only one team's in its chat",
-  effect: "write",
-  access: "owner",
+  ...OWNER_WRITES,
   audited: "itself",
-  on,
   input: z.strictObject({
     team: z.string().optional().describe("Limit to sessions of this team, in its own chat"),
   }),
@@ -132,7 +124,7 @@ export const telegramPair = operation({
     `Send this to the bot in Telegram: ${code}\nValid once, until ${expiresAt.slice(11, 16)} UTC.`,
   async run({ telegram }, { team }) {
     const { code, expiresAtMs } = await telegram.pair(team)
-    return { code, expiresAt: iso(expiresAtMs) }
+    return { code, expiresAt: isoTime(expiresAtMs) }
   },
 })
 
@@ -142,7 +134,7 @@ export const telegramUsers = operation({
   effect: "read",
   access: "owner",
   accessReason: "names and ids of people, which concern nobody else",
-  on,
+  on: ["cli", "http"],
   input: z.strictObject({}),
   output: z.object({
     users: z.array(
@@ -167,23 +159,16 @@ export const telegramUsers = operation({
           ]),
         ),
   async run({ telegram }) {
-    const users = (await telegram.people()).map(({ userId, name, pairedAtMs, team }) => ({
-      userId,
-      ...(name !== null && { name }),
-      ...(team !== null && { team }),
-      ...(pairedAtMs !== null && { pairedAt: iso(pairedAtMs) }),
-    }))
-    return { users }
+    const people = await telegram.people()
+    return { users: people.map(({ pairedAtMs, ...rest }) => present({ ...rest, pairedAt: isoTime(pairedAtMs) })) }
   },
 })
 
 export const telegramUsersRemove = operation({
   name: "telegram.users.remove",
   summary: "Revoke a person's access through Telegram",
-  effect: "write",
-  access: "owner",
+  ...OWNER_WRITES,
   audited: "itself",
-  on,
   positional: ["userId"],
   input: z.strictObject({ userId: z.string().regex(/^\d+$/).describe("Their id, from telegram users") }),
   output: z.object({ userId: z.string() }),
@@ -258,5 +243,3 @@ function teamChatLine({ id, title, teams, threads, hasTopics, trouble }: Telegra
     threads.length > 0 ? `thread ${threads.join(", ")}` : hasTopics ? "topics" : "no topics, sessions are named"
   return `chat    ${name} of ${teams.join(", ")}: ${where}`
 }
-
-const iso = (ms: number) => new Date(ms).toISOString()

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { present } from "../lib/defined.ts"
 import { noRoot } from "./init-text.ts"
 import { operation, TOOL_WRITES } from "./operation.ts"
 
@@ -48,8 +49,7 @@ export const thought = operation({
     return {
       sessionId: session.id,
       thoughtNumber: thought.number,
-      ...(thought.branchId === null ? {} : { branchId: thought.branchId }),
-      ...(thought.renumberedFrom === null ? {} : { renumberedFrom: thought.renumberedFrom }),
+      ...present({ branchId: thought.branchId, renumberedFrom: thought.renumberedFrom }),
       thoughtCount,
       ...(startedSession ? { message: startedText(session, noRoot(sessions.projects, caller)) } : {}),
     }

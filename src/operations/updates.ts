@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { taskFileText } from "../domain/task-file.ts"
+import { present } from "../lib/defined.ts"
 import { DAY_MS } from "../lib/time.ts"
 import { ANYONE_READS, ANYONE_WRITES, operation } from "./operation.ts"
 import { clip, mark, minute, table } from "./text.ts"
@@ -16,19 +17,21 @@ const UpdateView = z.object({
   untrusted: z.literal(true).optional(),
 })
 
+const progress = {
+  last_completed_step: z.union([z.string(), z.number()]).nullable(),
+  pending_messages: z.array(z.string()),
+}
 const RestartView = z.object({
   old_session_id: z.string().nullable(),
   new_session_id: z.string().nullable(),
   cause: z.string(),
   working_on: z.string().nullable(),
-  last_completed_step: z.union([z.string(), z.number()]).nullable(),
-  pending_messages: z.array(z.string()),
+  ...progress,
   task_file: z
     .object({
       current_task: z.string().nullable(),
       current_task_id: z.string().nullable(),
-      last_completed_step: z.union([z.string(), z.number()]).nullable(),
-      pending_messages: z.array(z.string()),
+      ...progress,
       updated_at: z.string().nullable(),
       untrusted: z.literal(true),
     })
@@ -109,8 +112,7 @@ export const teamsRestarts = operation({
     return {
       restarts: restarts.map(({ team, at, cause, working_on, pending_messages, sessionId }) => ({
         ...{ team, at, cause, pending: pending_messages.length },
-        ...(working_on !== null && { workingOn: working_on }),
-        ...(sessionId !== null && { sessionId }),
+        ...present({ workingOn: working_on, sessionId }),
       })),
     }
   },
@@ -122,11 +124,8 @@ export function updateLine({ created_at, type, message_id, content, untrusted }:
   return `${created_at.slice(0, 19).replace("T", " ")}  ${type}${about}  ${mark({ untrusted })}${content}`
 }
 
-function restartLine({
-  working_on,
-  last_completed_step: step,
-  pending_messages,
-}: z.output<typeof RestartView>): string {
+function restartLine(restart: z.output<typeof RestartView>): string {
+  const { working_on, last_completed_step: step, pending_messages } = restart
   const done = step === null ? "" : `; last completed step: ${step}`
   const waiting = pending_messages.length === 0 ? "no pending messages" : `pending: ${pending_messages.join(", ")}`
   return `The restarted session was working on: ${working_on ?? "unknown"}${done}; ${waiting}.`

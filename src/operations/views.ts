@@ -6,6 +6,8 @@ import type { Run } from "../domain/run.ts"
 import type { Session } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
 import { TURN_KINDS, type Turn } from "../domain/turn.ts"
+import { present } from "../lib/defined.ts"
+import { isoTime } from "../lib/time.ts"
 
 /** Public views of sessions and thoughts. Absent means no or none, which keeps answers short. */
 export const SessionView = z.object({
@@ -93,33 +95,23 @@ export const ThoughtView = z.object({
 export type ThoughtView = z.output<typeof ThoughtView>
 
 export function viewSession(session: Session): SessionView {
-  return {
-    id: session.id,
-    title: session.title,
-    tags: session.tags,
-    ...(session.domain === null ? {} : { domain: session.domain }),
-    thoughtCount: session.thoughtCount,
-    branchCount: session.branchCount,
-    createdAt: iso(session.createdAtMs),
-    updatedAt: iso(session.updatedAtMs),
-    ...(session.rootUri === null ? {} : { mcpRootUri: session.rootUri }),
+  const { id, title, tags, domain, thoughtCount, branchCount, rootUri } = session
+  return present({
+    ...{ id, title, tags, domain, thoughtCount, branchCount },
+    createdAt: isoTime(session.createdAtMs),
+    updatedAt: isoTime(session.updatedAtMs),
+    mcpRootUri: rootUri,
     pinned: session.pinnedAtMs !== null,
     archived: session.archivedAtMs !== null,
-  }
+  })
 }
 
 export function viewConversation(session: Session, resumeCommand: string | undefined): ConversationView {
+  const { platform, nativeId, turnCount, promptCount, model, gitBranch, projectPath, isSubagent } = session
   return {
     ...viewSession(session),
-    platform: session.platform,
-    nativeId: withoutScope(session.nativeId),
-    turnCount: session.turnCount,
-    promptCount: session.promptCount,
-    ...(session.model === null ? {} : { model: session.model }),
-    ...(session.gitBranch === null ? {} : { gitBranch: session.gitBranch }),
-    ...(session.projectPath === null ? {} : { projectPath: session.projectPath }),
-    ...(session.isSubagent ? { subagent: true } : {}),
-    ...(resumeCommand === undefined ? {} : { resumeCommand }),
+    ...{ platform, nativeId: withoutScope(nativeId), turnCount, promptCount },
+    ...present({ model, gitBranch, projectPath, subagent: isSubagent || undefined, resumeCommand }),
     ...markOf(session),
   }
 }
@@ -128,46 +120,30 @@ export function viewConversation(session: Session, resumeCommand: string | undef
 export const markOf = (session: Session): { untrusted?: true } => (isUntrusted(session) ? { untrusted: true } : {})
 
 export function viewTurn(turn: Turn): TurnView {
-  return {
-    id: turn.seq,
-    kind: turn.kind,
-    text: turn.text,
-    at: iso(turn.atMs),
-    ...(turn.model === null ? {} : { model: turn.model }),
-    ...(turn.toolName === null ? {} : { toolName: turn.toolName }),
-    ...(turn.toolCallId === null ? {} : { toolCallId: turn.toolCallId }),
-    ...(turn.isError ? { isError: true } : {}),
-    ...(turn.metadata === undefined ? {} : { metadata: turn.metadata }),
-    ...(turn.supersededAtMs === null ? {} : { superseded: true }),
-  }
+  const { seq, kind, text, model, toolName, toolCallId, metadata } = turn
+  return present({
+    ...{ id: seq, kind, text, at: isoTime(turn.atMs), model, toolName, toolCallId },
+    isError: turn.isError || undefined,
+    metadata,
+    superseded: turn.supersededAtMs !== null || undefined,
+  })
 }
 
-export function viewRun(run: Run): RunView {
-  return {
-    host: run.host,
-    ...(run.pid === 0 ? {} : { pid: run.pid }),
-    ...(run.pane === null ? {} : { pane: run.pane }),
-    ...(run.start === "" ? {} : { start: run.start }),
-    startedAt: iso(run.startedAtMs),
-    seenAt: iso(run.seenAtMs),
-    ...(run.endedAtMs === null ? {} : { endedAt: iso(run.endedAtMs) }),
-    ...(run.end === null ? {} : { end: run.end }),
-  }
+export function viewRun({ host, pid, pane, start, startedAtMs, seenAtMs, endedAtMs, end }: Run): RunView {
+  return present({
+    ...{ host, pid: pid || undefined, pane, start: start || undefined },
+    ...{ startedAt: isoTime(startedAtMs), seenAt: isoTime(seenAtMs), endedAt: isoTime(endedAtMs), end },
+  })
 }
 
 export function viewThought(thought: Thought): ThoughtView {
-  return {
-    thoughtNumber: thought.number,
-    thought: thought.text,
-    totalThoughts: thought.totalThoughts,
-    nextThoughtNeeded: thought.nextThoughtNeeded,
-    ...(thought.isRevision ? { isRevision: true } : {}),
-    ...(thought.revisesThought === null ? {} : { revisesThought: thought.revisesThought }),
-    ...(thought.branchFromThought === null ? {} : { branchFromThought: thought.branchFromThought }),
-    ...(thought.branchId === null ? {} : { branchId: thought.branchId }),
-    ...(thought.renumberedFrom === null ? {} : { renumberedFrom: thought.renumberedFrom }),
-    createdAt: iso(thought.createdAtMs),
-  }
+  const { number, text, totalThoughts, nextThoughtNeeded, revisesThought, branchFromThought, branchId } = thought
+  return present({
+    ...{ thoughtNumber: number, thought: text, totalThoughts, nextThoughtNeeded },
+    isRevision: thought.isRevision || undefined,
+    ...{ revisesThought, branchFromThought, branchId, renumberedFrom: thought.renumberedFrom },
+    createdAt: isoTime(thought.createdAtMs),
+  })
 }
 
 /** The main line and each branch, sorted by number. */
@@ -186,8 +162,6 @@ export function viewThoughts(thoughts: Thought[]): {
   }
 }
 
-const iso = (ms: number) => new Date(ms).toISOString()
-
 /** For a team whose agent has no hooks. */
 export const HOOKLESS_VIEW = {
   /** From its session file, with the file's time. */
@@ -200,9 +174,5 @@ export const HOOKLESS_VIEW = {
 export function hooklessView(status: TargetStatus | undefined) {
   if (!status?.isFetched) return {}
   const { sessionId, sessionFileAtMs } = status
-  return {
-    fetches: true as const,
-    ...(sessionId === null ? {} : { sessionId }),
-    ...(sessionFileAtMs === null ? {} : { sessionFileAt: iso(sessionFileAtMs) }),
-  }
+  return present({ fetches: true as const, sessionId, sessionFileAt: isoTime(sessionFileAtMs) })
 }
