@@ -26,6 +26,8 @@ export interface NewJournalEntry {
  */
 export interface JournalConsumer {
   name: string
+  /** The kinds it reads, all by default. One that ends in a dot stands for every kind that starts with it. */
+  kinds?: readonly string[]
   /** Runs before the transaction of `after`, with the same entries: what the program must know before it reports them. */
   before?(entries: JournalEntry[]): Promise<void>
   after(entries: JournalEntry[], store: Store, signal: AbortSignal): Promise<void>

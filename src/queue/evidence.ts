@@ -84,6 +84,7 @@ export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivi
 
   return {
     name: EVIDENCE,
+    kinds: ["hook.received"],
     async after(entries, tx) {
       for (const entry of entries) {
         const hook = heard(entry)

@@ -38,6 +38,7 @@ export async function twinOf(
 export function twinsConsumer({ onDropped, nowMs }: { onDropped(): void; nowMs(): number }): JournalConsumer {
   return {
     name: "capture.twins",
+    kinds: ["turns.kept"],
     async after(entries, store) {
       const ids = entries.flatMap(({ kind, sessionId }) => (kind === "turns.kept" && sessionId ? [sessionId] : []))
       const sessions = await store.sessions.byIds([...new Set(ids)] as SessionId[])

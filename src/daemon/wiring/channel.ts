@@ -46,7 +46,8 @@ export async function openChannel(parts: {
   const { store, clock, config, log, roster, environment, reach, watching, panes, permits } = parts
   const { token, apiRoot, chat, users, transcriber: command } = config.telegram
   // The consumer advances without a bot too, so that a new bot does not replay old events.
-  if (token === undefined) return { consumers: [{ name: MIRROR, after: async () => {} }], run: async () => {} }
+  if (token === undefined)
+    return { consumers: [{ name: MIRROR, kinds: [], after: async () => {} }], run: async () => {} }
 
   // Loaded on demand, to save memory without a bot.
   const { telegramChannel } = await import("../../adapters/telegram/telegram.ts")

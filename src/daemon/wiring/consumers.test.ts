@@ -69,6 +69,17 @@ test("it goes on from its saved number", async () => {
   expect([first.batches.flat(), second.batches.flat()]).toEqual([["a", "b"], ["c"]])
 })
 
+test("it is not called for kinds that it does not read, and its number passes them", async () => {
+  const one = { ...recorder(), kinds: ["a", "x."] }
+  void run(one)
+  await append("b", "ab", "x")
+  await caughtUp()
+  expect(one.batches).toEqual([])
+  await append("a", "b", "x.y")
+  await caughtUp()
+  expect(one.batches.flat()).toEqual(["a", "x.y"])
+})
+
 test("what comes while it waits is handed on at once", async () => {
   const consumer = recorder()
   void run(consumer)

@@ -34,14 +34,18 @@ async function advance(store: Store, consumer: JournalConsumer, signal: AbortSig
   const entries = await store.journal.after(await store.journal.position(consumer.name), BATCH)
   const last = entries.at(-1)
   if (!last) return 0
-  await consumer.before?.(entries)
+  const read = entries.filter(({ kind }) => reads(consumer, kind))
+  if (read.length > 0) await consumer.before?.(read)
   // Lost to a power cut it is done again, and a disk that is made to flush keeps the agents' own commits waiting.
   await store.transaction(
     async (tx) => {
-      await consumer.after(entries, tx, signal)
+      if (read.length > 0) await consumer.after(read, tx, signal)
       await tx.journal.advance(consumer.name, last.seq)
     },
     { durability: "relaxed" },
   )
   return entries.length
 }
+
+const reads = ({ kinds }: JournalConsumer, kind: string) =>
+  kinds === undefined || kinds.some((one) => (one.endsWith(".") ? kind.startsWith(one) : kind === one))

@@ -22,6 +22,7 @@ const AT_ONCE = 500
 export function updatesConsumer(roster: Roster, watch: Pick<Watch, "reportTakeovers">): JournalConsumer {
   return {
     name: "reach.updates",
+    kinds: ["turns.kept", "message."],
     // A restart is reported before the new session's messages and replies.
     before: (entries) => watch.reportTakeovers(entries.flatMap(activityOf)),
     async after(entries, store) {

@@ -21,6 +21,7 @@ export function makeReceipts({ channel, clock }: { channel: string; clock: Clock
   const notices = makeWaitNotices({ channel, clock })
   return {
     name: "reach.receipts",
+    kinds: ["message."],
     async after(entries, store) {
       for (const entry of entries) {
         const { kind, data } = entry

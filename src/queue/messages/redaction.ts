@@ -6,6 +6,7 @@ import { NOTICE_CHANNEL } from "../../domain/pair.ts"
 export function messageRedaction({ redact }: { redact(text: string): string }): JournalConsumer {
   return {
     name: "reach.redaction",
+    kinds: [...OVER, DELIVERED],
     async after(entries, store) {
       for (const { kind, data } of entries) {
         if (!(OVER.has(kind) || kind === DELIVERED) || typeof data.id !== "string") continue
