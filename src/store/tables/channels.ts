@@ -14,34 +14,26 @@ import type {
   TeamPerson,
 } from "../../domain/channel-store.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { many, one, remove, select, update, upsert } from "../queries.ts"
 import { rowDecoder, toColumns } from "../rows.ts"
 
 export function makeBots(db: Db): Bots {
-  const byId: Bots["byId"] = async (id) => {
-    const row = await db.selectFrom("bots").selectAll().where("id", "=", id).executeTakeFirst()
-    return row && toBot(row)
-  }
+  const byId: Bots["byId"] = (id) => one(select(db, "bots", { id }), toBot)
   return {
     byId,
-    list: async () => (await db.selectFrom("bots").selectAll().orderBy("id").execute()).map(toBot),
+    list: () => many(select(db, "bots").orderBy("id"), toBot),
     async moveOffset(id, nextOffset, nowMs) {
-      await db
-        .insertInto("bots")
-        .values({ id, next_offset: nextOffset, state: "ok", why: null, since_ms: nowMs })
-        .onConflict((c) => c.column("id").doUpdateSet({ next_offset: nextOffset }))
-        .execute()
+      const row = { id, next_offset: nextOffset, state: "ok", why: null, since_ms: nowMs }
+      await upsert(db, "bots", ["id"], row, { next_offset: nextOffset })
     },
     async setState(id, state, why, nowMs) {
       const before = await byId(id)
       if (before?.state === state) {
-        if (before.why !== why) await db.updateTable("bots").set({ why }).where("id", "=", id).execute()
+        if (before.why !== why) await update(db, "bots", { id }, { why })
         return false
       }
-      await db
-        .insertInto("bots")
-        .values({ id, next_offset: null, state, why, since_ms: nowMs })
-        .onConflict((c) => c.column("id").doUpdateSet({ state, why, since_ms: nowMs }))
-        .execute()
+      const change = { state, why, since_ms: nowMs }
+      await upsert(db, "bots", ["id"], { id, next_offset: null, ...change }, change)
       return true
     },
   }
@@ -50,69 +42,25 @@ export function makeBots(db: Db): Bots {
 export function makePeople(db: Db): People {
   return {
     async put(person) {
-      const { name, chatId } = person
-      await db
-        .insertInto("people")
-        .values(toColumns(person))
-        .onConflict((c) => c.columns(["channel", "user_id"]).doUpdateSet({ name, chat_id: chatId }))
-        .execute()
+      const change = toColumns({ name: person.name, chatId: person.chatId })
+      await upsert(db, "people", ["channel", "user_id"], toColumns(person), change)
     },
-    async remove(channel, userId) {
-      const result = await db
-        .deleteFrom("people")
-        .where("channel", "=", channel)
-        .where("user_id", "=", userId)
-        .executeTakeFirstOrThrow()
-      return result.numDeletedRows > 0n
-    },
-    async list(channel) {
-      const rows = await db
-        .selectFrom("people")
-        .selectAll()
-        .where("channel", "=", channel)
-        .orderBy("paired_at_ms")
-        .orderBy("user_id")
-        .execute()
-      return rows.map(toPerson)
-    },
+    remove: async (channel, userId) => (await remove(db, "people", { channel, user_id: userId })) > 0,
+    list: (channel) => many(select(db, "people", { channel }).orderBy("paired_at_ms").orderBy("user_id"), toPerson),
   }
 }
 
 export function makeTeamPeople(db: Db): TeamPeople {
   return {
     async put(person) {
-      await db
-        .insertInto("team_people")
-        .values(toColumns(person))
-        .onConflict((c) => c.columns(["channel", "user_id", "team"]).doUpdateSet({ name: person.name }))
-        .execute()
+      const key = ["channel", "user_id", "team"] as const
+      await upsert(db, "team_people", [...key], toColumns(person), { name: person.name })
     },
-    async remove(channel, userId) {
-      const result = await db
-        .deleteFrom("team_people")
-        .where("channel", "=", channel)
-        .where("user_id", "=", userId)
-        .executeTakeFirstOrThrow()
-      return result.numDeletedRows > 0n
-    },
-    async removeTeam(channel, team) {
-      const result = await db
-        .deleteFrom("team_people")
-        .where("channel", "=", channel)
-        .where("team", "=", team)
-        .executeTakeFirstOrThrow()
-      return Number(result.numDeletedRows)
-    },
-    async list(channel) {
-      const rows = await db
-        .selectFrom("team_people")
-        .selectAll()
-        .where("channel", "=", channel)
-        .orderBy("paired_at_ms")
-        .orderBy("user_id")
-        .orderBy("team")
-        .execute()
-      return rows.map(toTeamPerson)
+    remove: async (channel, userId) => (await remove(db, "team_people", { channel, user_id: userId })) > 0,
+    removeTeam: (channel, team) => remove(db, "team_people", { channel, team }),
+    list(channel) {
+      const query = select(db, "team_people", { channel }).orderBy("paired_at_ms").orderBy("user_id").orderBy("team")
+      return many(query, toTeamPerson)
     },
   }
 }
@@ -120,72 +68,31 @@ export function makeTeamPeople(db: Db): TeamPeople {
 export function makeBudgets(db: Db): Budgets {
   return {
     async get(key) {
-      const row = await db
-        .selectFrom("budgets")
-        .select(["sent_at_ms", "blocked_until_ms"])
-        .where("key", "=", key)
-        .executeTakeFirst()
-      return row ? toBudget(row) : { sentAtMs: [], blockedUntilMs: 0 }
+      const found = await one(select(db, "budgets", { key }), ({ key: _, ...row }) => toBudget(row))
+      return found ?? { sentAtMs: [], blockedUntilMs: 0 }
     },
-    async put(key, budget) {
-      const columns = toColumns(budget)
-      await db
-        .insertInto("budgets")
-        .values({ key, ...columns })
-        .onConflict((c) => c.column("key").doUpdateSet(columns))
-        .execute()
-    },
+    put: (key, budget) => upsert(db, "budgets", ["key"], { key, ...toColumns(budget) }),
   }
 }
 
 export function makeApprovalRequests(db: Db): ApprovalRequests {
-  const inChannel = (channel: string) => db.selectFrom("cards").selectAll().where("channel", "=", channel)
   return {
-    async put(request) {
-      const { threadId, messageId } = request
-      await db
-        .insertInto("cards")
-        .values(toColumns(request))
-        .onConflict((c) =>
-          c
-            .columns(["permission_id", "channel", "chat_id"])
-            .doUpdateSet({ thread_id: threadId, message_id: messageId }),
-        )
-        .execute()
-    },
-    async get(permissionId, channel, chatId) {
-      const query = inChannel(channel).where("permission_id", "=", permissionId).where("chat_id", "=", chatId)
-      const row = await query.executeTakeFirst()
-      return row && toApprovalRequest(row)
-    },
-    async byMessage(channel, chatId, messageId) {
-      const query = inChannel(channel).where("chat_id", "=", chatId).where("message_id", "=", messageId)
-      const row = await query.executeTakeFirst()
-      return row && toApprovalRequest(row)
-    },
-    async ofPermission(permissionId, channel) {
-      const rows = await inChannel(channel).where("permission_id", "=", permissionId).orderBy("chat_id").execute()
-      return rows.map(toApprovalRequest)
-    },
+    put: (request) => upsert(db, "cards", ["permission_id", "channel", "chat_id"], toColumns(request)),
+    get: (permissionId, channel, chatId) =>
+      one(select(db, "cards", { permission_id: permissionId, channel, chat_id: chatId }), toApprovalRequest),
+    byMessage: (channel, chatId, messageId) =>
+      one(select(db, "cards", { channel, chat_id: chatId, message_id: messageId }), toApprovalRequest),
+    ofPermission: (permissionId, channel) =>
+      many(select(db, "cards", { permission_id: permissionId, channel }).orderBy("chat_id"), toApprovalRequest),
   }
 }
 
 export function makeHolds(db: Db): Holds {
   return {
-    async put({ key, ...hold }) {
-      const columns = toColumns(hold)
-      await db
-        .insertInto("holds")
-        .values({ key, ...columns })
-        .onConflict((c) => c.column("key").doUpdateSet(columns))
-        .execute()
-    },
-    async remove(key) {
-      const result = await db.deleteFrom("holds").where("key", "=", key).executeTakeFirstOrThrow()
-      return result.numDeletedRows > 0n
-    },
+    put: (hold) => upsert(db, "holds", ["key"], toColumns(hold)),
+    remove: async (key) => (await remove(db, "holds", { key })) > 0,
     async list(beginning) {
-      const rows = await db.selectFrom("holds").selectAll().orderBy("key").execute()
+      const rows = await select(db, "holds").orderBy("key").execute()
       return rows.filter(({ key }) => key.startsWith(beginning)).map(toHold)
     },
   }
@@ -209,12 +116,9 @@ export function makeRoles(db: Db): Roles {
       return held !== undefined
     },
     async release(name, owner) {
-      await db.deleteFrom("roles").where("name", "=", name).where("owner", "=", owner).execute()
+      await remove(db, "roles", { name, owner })
     },
-    async list() {
-      const rows = await db.selectFrom("roles").selectAll().orderBy("name").execute()
-      return rows.map(toRole)
-    },
+    list: () => many(select(db, "roles").orderBy("name"), toRole),
   }
 }
 

@@ -2,39 +2,27 @@ import type { Selectable } from "kysely"
 import type { Answer, Pair, PairSession } from "../../domain/pair.ts"
 import type { Pairs } from "../../domain/team-store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { insertNew, many, one, select, update } from "../queries.ts"
 import { rowDecoder, toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
 export function makePairs(db: Db, dialect: StoreDialect): Pairs {
-  const select = () => db.selectFrom("pairs").selectAll()
-
   return {
     async ensure(pair) {
       const row = toColumns({ ...pair, fromTeam: pair.fromTeam ?? "" })
-      await db
-        .insertInto("pairs")
-        .values(row)
-        .onConflict((c) => c.doNothing())
-        .execute()
-      const found = await select()
-        .where("from_team", "=", row.from_team)
-        .where("to_team", "=", row.to_team)
-        .where("thread_id", "=", row.thread_id)
-        .executeTakeFirstOrThrow()
-      return toPair(found)
+      await insertNew(db, "pairs", row)
+      const { from_team, to_team, thread_id } = row
+      return toPair(await select(db, "pairs", { from_team, to_team, thread_id }).executeTakeFirstOrThrow())
     },
-    async byId(id) {
-      const row = await select().where("id", "=", id).executeTakeFirst()
-      return row && toPair(row)
-    },
-    async list({ team } = {}) {
-      let query = select().orderBy("last_used_at_ms", "desc")
+    byId: (id) => one(select(db, "pairs", { id }), toPair),
+    list({ team } = {}) {
+      let query = select(db, "pairs").orderBy("last_used_at_ms", "desc")
       if (team !== undefined) query = query.where((e) => e.or([e("from_team", "=", team), e("to_team", "=", team)]))
-      return (await query.execute()).map(toPair)
+      return many(query, toPair)
     },
     async update(id, { nativeId, isMade, madeAtMs, status, platform, lastUsedAtMs }) {
       const change = toColumns({ nativeId, isMade, madeAtMs, status, platform, lastUsedAtMs })
-      if (Object.keys(change).length > 0) await db.updateTable("pairs").set(change).where("id", "=", id).execute()
+      if (Object.keys(change).length > 0) await update(db, "pairs", { id }, change)
     },
     async count(id, atMs) {
       await db
@@ -44,25 +32,10 @@ export function makePairs(db: Db, dialect: StoreDialect): Pairs {
         .execute()
     },
     async addSession(session) {
-      await db
-        .insertInto("pair_sessions")
-        .values(toColumns(session))
-        .onConflict((c) => c.doNothing())
-        .execute()
+      await insertNew(db, "pair_sessions", toColumns(session))
     },
-    async sessions(pairId) {
-      const rows = await db
-        .selectFrom("pair_sessions")
-        .selectAll()
-        .where("pair_id", "=", pairId)
-        .orderBy("since_ms")
-        .execute()
-      return rows.map(toPairSession)
-    },
-    async ofNative(nativeId) {
-      const row = await select().where("native_id", "=", nativeId).executeTakeFirst()
-      return row && toPair(row)
-    },
+    sessions: (pairId) => many(select(db, "pair_sessions", { pair_id: pairId }).orderBy("since_ms"), toPairSession),
+    ofNative: (nativeId) => one(select(db, "pairs", { native_id: nativeId }), toPair),
     async taken(nativeIds) {
       const some = [...nativeIds, ""]
       const [now, before] = await Promise.all([
@@ -72,21 +45,13 @@ export function makePairs(db: Db, dialect: StoreDialect): Pairs {
       return [...new Set([...now, ...before].flatMap(({ native_id }) => native_id ?? []))]
     },
     async answer(answer) {
-      await db
-        .insertInto("answers")
-        .values(toColumns(answer))
-        .onConflict((c) => c.doNothing())
-        .execute()
+      await insertNew(db, "answers", toColumns(answer))
     },
-    async answerTo(messageId) {
-      const row = await db.selectFrom("answers").selectAll().where("message_id", "=", messageId).executeTakeFirst()
-      return row && toAnswer(row)
-    },
-    async answers({ pairId, sinceMs }) {
-      let query = db.selectFrom("answers").selectAll().orderBy("at_ms")
-      if (pairId !== undefined) query = query.where("pair_id", "=", pairId)
+    answerTo: (messageId) => one(select(db, "answers", { message_id: messageId }), toAnswer),
+    answers({ pairId, sinceMs }) {
+      let query = select(db, "answers", pairId === undefined ? {} : { pair_id: pairId }).orderBy("at_ms")
       if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs)
-      return (await query.execute()).map(toAnswer)
+      return many(query, toAnswer)
     },
     async forgetAnswers({ containing, sinceMs, untilMs, projectId, nativeIds }) {
       let query = db.deleteFrom("answers")

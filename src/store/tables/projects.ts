@@ -3,6 +3,7 @@ import type { Project } from "../../domain/project.ts"
 import type { Projects } from "../../domain/store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import { prepared } from "../dialects/prepared.ts"
+import { insertNew, many, one, select, upsert } from "../queries.ts"
 
 const projectByRoot = prepared((db, rootUri: string) =>
   db.selectFrom("projects").selectAll().where("root_uri", "=", rootUri),
@@ -33,37 +34,17 @@ export function makeProjects(db: Db, dialect: StoreDialect): Projects {
     async ensure(rootUri, nowMs) {
       const found = await byRoot(rootUri)
       if (found) return found
-      await db
-        .insertInto("projects")
-        .values({ id: newProjectId(), root_uri: rootUri, created_at_ms: nowMs })
-        .onConflict((c) => c.column("root_uri").doNothing())
-        .execute()
+      await insertNew(db, "projects", { id: newProjectId(), root_uri: rootUri, created_at_ms: nowMs })
       return (await byRoot(rootUri))!
     },
-    async byId(id) {
-      const row = await db.selectFrom("projects").selectAll().where("id", "=", id).executeTakeFirst()
-      return row && toProject(row)
+    byId: (id) => one(select(db, "projects", { id }), toProject),
+    remember: (seenUri, projectId) =>
+      upsert(db, "project_roots", ["seen_uri"], { seen_uri: seenUri, project_id: projectId }),
+    bySeen(seenUri) {
+      const seen = db.selectFrom("project_roots as r").innerJoin("projects as p", "p.id", "r.project_id")
+      return one(seen.selectAll("p").where("r.seen_uri", "=", seenUri), toProject)
     },
-    async remember(seenUri, projectId) {
-      await db
-        .insertInto("project_roots")
-        .values({ seen_uri: seenUri, project_id: projectId })
-        .onConflict((c) => c.column("seen_uri").doUpdateSet({ project_id: projectId }))
-        .execute()
-    },
-    async bySeen(seenUri) {
-      const row = await db
-        .selectFrom("project_roots as r")
-        .innerJoin("projects as p", "p.id", "r.project_id")
-        .selectAll("p")
-        .where("r.seen_uri", "=", seenUri)
-        .executeTakeFirst()
-      return row && toProject(row)
-    },
-    async list() {
-      const rows = await db.selectFrom("projects").selectAll().orderBy("root_uri").execute()
-      return rows.map(toProject)
-    },
+    list: () => many(select(db, "projects").orderBy("root_uri"), toProject),
   }
 }
 

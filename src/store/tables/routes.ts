@@ -1,6 +1,7 @@
 import type { Routes } from "../../domain/queue-store.ts"
 import type { Route } from "../../domain/route.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { many, remove, upsert } from "../queries.ts"
 import { rowDecoder, toColumns } from "../rows.ts"
 
 export function makeRoutes(db: Db): Routes {
@@ -15,22 +16,13 @@ export function makeRoutes(db: Db): Routes {
   return {
     async put({ sessionId, host, pid, processStart, pane, seenAtMs }) {
       const row = toColumns({ sessionId, host, pid, processStart, pane, seenAtMs })
-      await db
-        .insertInto("routes")
-        .values(row)
-        .onConflict((c) => c.columns(["session_id", "host", "pid"]).doUpdateSet(row))
-        .execute()
+      await upsert(db, "routes", ["session_id", "host", "pid"], row)
     },
-    ofSession: async (sessionId) => (await select().where("r.session_id", "=", sessionId).execute()).map(toRoute),
+    ofSession: (sessionId) => many(select().where("r.session_id", "=", sessionId), toRoute),
     async drop(sessionId, host, pid) {
-      await db
-        .deleteFrom("routes")
-        .where("session_id", "=", sessionId)
-        .where("host", "=", host)
-        .where("pid", "=", pid)
-        .execute()
+      await remove(db, "routes", { session_id: sessionId, host, pid })
     },
-    list: async (host) => (await select().where("r.host", "=", host).execute()).map(toRoute),
+    list: (host) => many(select().where("r.host", "=", host), toRoute),
   }
 }
 

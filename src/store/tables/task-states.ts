@@ -2,6 +2,7 @@ import type { Selectable } from "kysely"
 import type { TaskStates } from "../../domain/queue-store.ts"
 import type { TaskState } from "../../domain/task-state.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { one, remove, select, upsert } from "../queries.ts"
 import { rowDecoder, toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
@@ -13,42 +14,32 @@ export function makeTaskStates(db: Db): TaskStates {
         last_completed_step: step === null ? null : String(step),
         is_step_number: Number(typeof step === "number"),
       }
-      await db
-        .insertInto("task_states")
-        .values(row)
-        .onConflict((c) => c.columns(["project_id", "native_session_id"]).doUpdateSet(row))
-        .execute()
+      await upsert(db, "task_states", ["project_id", "native_session_id"], row)
     },
-    async get(projectId, nativeSessionId) {
-      let query = db.selectFrom("task_states").selectAll().where("project_id", "=", projectId)
-      if (nativeSessionId !== undefined) query = query.where("native_session_id", "=", nativeSessionId)
-      const row = await query.orderBy("updated_at_ms", "desc").limit(1).executeTakeFirst()
-      return row && toTaskState(row)
+    get(projectId, nativeSessionId) {
+      const states = select(db, "task_states", keyOf(projectId, nativeSessionId))
+      return one(states.orderBy("updated_at_ms", "desc").limit(1), toTaskState)
     },
-    async clear(projectId, nativeSessionId) {
-      let query = db.deleteFrom("task_states").where("project_id", "=", projectId)
-      if (nativeSessionId !== undefined) query = query.where("native_session_id", "=", nativeSessionId)
-      return Number((await query.executeTakeFirst()).numDeletedRows)
-    },
+    clear: (projectId, nativeSessionId) => remove(db, "task_states", keyOf(projectId, nativeSessionId)),
     async forget({ projectId, containing, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER }) {
-      let query = db.selectFrom("task_states").selectAll()
-      if (projectId !== undefined) query = query.where("project_id", "=", projectId)
+      const states = select(db, "task_states", projectId === undefined ? {} : { project_id: projectId })
       // Few rows: one for each session with a task.
-      const gone = (await query.execute()).filter(({ updated_at_ms, ...row }) => {
+      const gone = (await states.execute()).filter(({ updated_at_ms, ...row }) => {
         const texts = [row.current_task, row.current_task_id, row.last_completed_step, row.pending_messages]
         const holds = containing === undefined || texts.some((text) => text?.includes(containing))
         return holds && updated_at_ms >= sinceMs && updated_at_ms < untilMs
       })
       for (const { project_id, native_session_id } of gone)
-        await db
-          .deleteFrom("task_states")
-          .where("project_id", "=", project_id)
-          .where("native_session_id", "=", native_session_id)
-          .execute()
+        await remove(db, "task_states", { project_id, native_session_id })
       return gone.length
     },
   }
 }
+
+const keyOf = (projectId: string, nativeSessionId: string | undefined) => ({
+  project_id: projectId,
+  ...(nativeSessionId !== undefined && { native_session_id: nativeSessionId }),
+})
 
 const decode = rowDecoder<Omit<TaskState, "lastCompletedStep">>({ json: ["pendingMessages"] })
 

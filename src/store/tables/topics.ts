@@ -2,52 +2,34 @@ import type { Selectable } from "kysely"
 import type { TopicChange, Topics } from "../../domain/channel-store.ts"
 import type { ProgressMessage, Topic } from "../../domain/topic.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { insertNew, many, one, remove, select, update, upsert } from "../queries.ts"
 import { rowDecoder, toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
 export function makeTopics(db: Db): Topics {
-  const select = () => db.selectFrom("topics").selectAll()
-
   const add: Topics["add"] = async (topic) => {
-    await db
-      .insertInto("topics")
-      .values(columnsOf(topic) as never)
-      .onConflict((c) => c.doNothing())
-      .execute()
+    await insertNew(db, "topics", columnsOf(topic) as never)
   }
+  /** None for a topic without a session. */
+  const ofSessionIn = ({ channel, sessionId }: Topic, chatId: string) =>
+    select(db, "topics", { channel, chat_id: chatId }).where("session_id", "=", sessionId)
 
   return {
     add,
     async ensure(topic) {
       await add(topic)
-      const row = await select()
-        .where("channel", "=", topic.channel)
-        .where("chat_id", "=", topic.chatId)
-        .where("session_id", "=", topic.sessionId)
-        .where("state", "not in", ["gone", "left"])
-        .executeTakeFirstOrThrow()
-      return toTopic(row)
+      const ofChat = ofSessionIn(topic, topic.chatId)
+      return toTopic(await ofChat.where("state", "not in", ["gone", "left"]).executeTakeFirstOrThrow())
     },
-    async byId(id) {
-      const row = await select().where("id", "=", id).executeTakeFirst()
-      return row && toTopic(row)
-    },
-    async ofSession(sessionId) {
-      const rows = await select().where("session_id", "=", sessionId).orderBy("created_at_ms", "desc").execute()
-      return rows.map(toTopic)
-    },
-    async byThread(channel, chatId, threadId) {
-      const row = await select()
-        .where("channel", "=", channel)
-        .where("chat_id", "=", chatId)
-        .where("thread_id", "=", threadId)
-        .executeTakeFirst()
-      return row && toTopic(row)
-    },
-    async list({ channel, states }) {
-      let query = select().where("channel", "=", channel).orderBy("created_at_ms").orderBy("id")
+    byId: (id) => one(select(db, "topics", { id }), toTopic),
+    ofSession: (sessionId) =>
+      many(select(db, "topics", { session_id: sessionId }).orderBy("created_at_ms", "desc"), toTopic),
+    byThread: (channel, chatId, threadId) =>
+      one(select(db, "topics", { channel, chat_id: chatId, thread_id: threadId }), toTopic),
+    list({ channel, states }) {
+      let query = select(db, "topics", { channel }).orderBy("created_at_ms").orderBy("id")
       if (states) query = query.where("state", "in", [...states])
-      return (await query.execute()).map(toTopic)
+      return many(query, toTopic)
     },
     async change(id, change, from, chatId) {
       const columns = columnsOf(change)
@@ -58,17 +40,14 @@ export function makeTopics(db: Db): Topics {
       return (await query.executeTakeFirstOrThrow()).numUpdatedRows > 0n
     },
     async relocate(topic, to, leftId) {
-      const before = await select()
-        .where("channel", "=", topic.channel)
-        .where("chat_id", "=", to.chatId)
-        .where("session_id", "=", topic.sessionId)
+      const before = await ofSessionIn(topic, to.chatId)
         .where("state", "=", "left")
         .where("thread_id", "is not", null)
         .orderBy("created_at_ms", "desc")
         .executeTakeFirst()
       const reused = before && to.sharedThreadId === null ? before : undefined
       // The thread id is unique in its chat: remove the old row first.
-      if (reused) await db.deleteFrom("topics").where("id", "=", reused.id).execute()
+      if (reused) await remove(db, "topics", { id: reused.id })
       const isThere = reused !== undefined || to.sharedThreadId !== null
       const change = {
         ...to,
@@ -76,51 +55,26 @@ export function makeTopics(db: Db): Topics {
         state: isThere ? "open" : "wanted",
         ...{ makingAtMs: null, progressMessage: null },
       } as const
-      await db.updateTable("topics").set(columnsOf(change)).where("id", "=", topic.id).execute()
+      await update(db, "topics", { id: topic.id }, columnsOf(change))
       if (topic.threadId !== null) {
-        const left: Topic = {
-          ...topic,
-          id: leftId,
-          state: "left",
-          progressMessage: null,
-          makingAtMs: null,
-          unconfirmed: 0,
-        }
-        await add(left)
+        const cleared = { progressMessage: null, makingAtMs: null, unconfirmed: 0 }
+        await add({ ...topic, ...cleared, id: leftId, state: "left" })
       }
       return { ...topic, ...change }
     },
     async moveChat(channel, fromChatId, toChatId) {
-      await db
-        .insertInto("chat_moves")
-        .values({ channel, from_chat_id: fromChatId, to_chat_id: toChatId })
-        .onConflict((c) => c.columns(["channel", "from_chat_id"]).doUpdateSet({ to_chat_id: toChatId }))
-        .execute()
-      await db
-        .updateTable("topics")
-        .set({ chat_id: toChatId })
-        .where("channel", "=", channel)
-        .where("chat_id", "=", fromChatId)
-        .execute()
+      const move = { channel, from_chat_id: fromChatId, to_chat_id: toChatId }
+      await upsert(db, "chat_moves", ["channel", "from_chat_id"], move)
+      await update(db, "topics", { channel, chat_id: fromChatId }, { chat_id: toChatId })
     },
     async remember({ channel, chatId, messageId, topicId, atMs }) {
-      const columns = { topic_id: topicId, at_ms: atMs }
-      await db
-        .insertInto("topic_messages")
-        .values({ channel, chat_id: chatId, message_id: messageId, ...columns })
-        .onConflict((c) => c.columns(["channel", "chat_id", "message_id"]).doUpdateSet(columns))
-        .execute()
+      const row = toColumns({ channel, chatId, messageId, topicId, atMs })
+      await upsert(db, "topic_messages", ["channel", "chat_id", "message_id"], row)
     },
     async byMessage(channel, chatId, messageId) {
-      const said = await db
-        .selectFrom("topic_messages")
-        .select("topic_id")
-        .where("channel", "=", channel)
-        .where("chat_id", "=", chatId)
-        .where("message_id", "=", messageId)
-        .executeTakeFirst()
-      const row = said && (await select().where("id", "=", said.topic_id).executeTakeFirst())
-      return row && toTopic(row)
+      const message = { channel, chat_id: chatId, message_id: messageId }
+      const said = await select(db, "topic_messages", message).executeTakeFirst()
+      return said && one(select(db, "topics", { id: said.topic_id }), toTopic)
     },
     async forgetMessages(beforeMs) {
       await db.deleteFrom("topic_messages").where("at_ms", "<", beforeMs).execute()
@@ -128,12 +82,7 @@ export function makeTopics(db: Db): Topics {
     async chatNow(channel, chatId) {
       const passed = [chatId]
       for (;;) {
-        const move = await db
-          .selectFrom("chat_moves")
-          .select("to_chat_id")
-          .where("channel", "=", channel)
-          .where("from_chat_id", "=", passed.at(-1)!)
-          .executeTakeFirst()
+        const move = await select(db, "chat_moves", { channel, from_chat_id: passed.at(-1)! }).executeTakeFirst()
         if (!move || passed.includes(move.to_chat_id)) return passed.at(-1)!
         passed.push(move.to_chat_id)
       }

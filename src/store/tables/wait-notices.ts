@@ -1,35 +1,22 @@
 import type { WaitNotice, WaitNotices } from "../../domain/wait-notice.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { many, one, select, update, upsert } from "../queries.ts"
 import { rowDecoder, toColumns } from "../rows.ts"
 
 export function makeWaitNotices(db: Db): WaitNotices {
   return {
-    async byId(id) {
-      const row = await db.selectFrom("wait_notices").selectAll().where("id", "=", id).executeTakeFirst()
-      return row && toNotice(row)
-    },
-    async open(channel, sessionId) {
-      const rows = await db
-        .selectFrom("wait_notices")
-        .selectAll()
-        .where("session_id", "=", sessionId)
-        .where("channel", "=", channel)
-        .where("ended_at_ms", "is", null)
-        .orderBy("first_seq")
-        .execute()
-      return rows.map(toNotice)
+    byId: (id) => one(select(db, "wait_notices", { id }), toNotice),
+    open(channel, sessionId) {
+      const open = select(db, "wait_notices", { session_id: sessionId, channel, ended_at_ms: null })
+      return many(open.orderBy("first_seq"), toNotice)
     },
     async put({ id, channel, sessionId, topicId, firstSeq, lastSeq, words, afterMs, canResume, sinceMs, endedAtMs }) {
       const place = { channel, sessionId, topicId, firstSeq, lastSeq }
       const columns = toColumns({ ...place, words, afterMs, canResume, sinceMs, endedAtMs })
-      await db
-        .insertInto("wait_notices")
-        .values({ id, message_id: null, ...columns })
-        .onConflict((c) => c.column("id").doUpdateSet(columns))
-        .execute()
+      await upsert(db, "wait_notices", ["id"], { id, message_id: null, ...columns }, columns)
     },
     async sent(id, messageId) {
-      await db.updateTable("wait_notices").set({ message_id: messageId }).where("id", "=", id).execute()
+      await update(db, "wait_notices", { id }, { message_id: messageId })
     },
     async drop(beforeMs) {
       await db.deleteFrom("wait_notices").where("ended_at_ms", "<", beforeMs).execute()
