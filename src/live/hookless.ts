@@ -1,10 +1,11 @@
 import type { LiveSessions } from "../domain/live.ts"
-import type { Hookless } from "../domain/presence.ts"
+import type { Hookless, NamedSession } from "../domain/presence.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
+import { rulesFor } from "../lib/path-rules.ts"
+import { lookAtFile, readText } from "../lib/untrusted-file.ts"
 import { GRACE_MS } from "./presence.ts"
-import { readSessionFile } from "./session-file.ts"
 
 export function makeHookless({
   store,
@@ -37,3 +38,25 @@ export function makeHookless({
     },
   }
 }
+
+/** The session that an agent without hooks reports in a file: `{"id": …, "started_at": …}`. Undefined if unreadable. */
+export function readSessionFile({
+  sessionFile: path,
+  projectDir,
+}: Pick<Team, "sessionFile" | "projectDir">): NamedSession | undefined {
+  if (path === null) return undefined
+  const rules = rulesFor(path, projectDir)
+  try {
+    const { id } = JSON.parse(readText(path, { ...rules, maxBytes: MAX_BYTES })) as { id?: unknown }
+    const mtimeMs = lookAtFile(path, rules)?.mtimeMs
+    if (typeof id !== "string" || !ID.test(id) || mtimeMs === undefined) return undefined
+    return { id, writtenAtMs: mtimeMs }
+  } catch {
+    // Missing, or being written: the next scan reads it.
+    return undefined
+  }
+}
+
+const MAX_BYTES = 64 * 1024
+/** It is shown to agents and people: a repository's file must not smuggle text in. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/

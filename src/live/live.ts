@@ -12,7 +12,7 @@ export interface LiveDeps {
   store: Store
   consoles: readonly AgentConsole[]
   machine: Machine
-  /** Undefined without such a process. Pids are reused: another process has another start. */
+  /** Undefined without such a process. */
   processStart(pid: number): string | undefined
   host: string
   clock: Clock
@@ -24,15 +24,11 @@ const KNOWN_MS = 50
 
 export function makeLive({ store, consoles, machine, processStart, host, clock, roster }: LiveDeps): LiveSessions {
   const hookStatus = makeHookStatus(store)
+  const isAlive = makeIsAlive(processStart)
   const registry = briefly(clock, async () => {
     const listed = await Promise.all(consoles.map((agent) => agent.live(machine).catch(() => [])))
     return listed.flat().filter(isAlive)
   })
-
-  function isAlive({ pid, processStart: start }: { pid: number; processStart: string | null }): boolean {
-    const now = pid > 0 ? processStart(pid) : undefined
-    return now !== undefined && (start === null || start === now)
-  }
 
   const withTeams = (agent: Omit<LiveAgent, "teams">, session: Session): LiveAgent => ({
     ...agent,
@@ -107,6 +103,14 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
     },
   }
 }
+
+/** Pids are reused: another process has another start. An unknown start matches any. */
+export const makeIsAlive =
+  (processStart: LiveDeps["processStart"]) =>
+  ({ pid, processStart: start }: { pid: number; processStart: string | null }): boolean => {
+    const now = pid > 0 ? processStart(pid) : undefined
+    return now !== undefined && (start === null || start === now)
+  }
 
 function fromRegistry(
   entry: LiveSession,

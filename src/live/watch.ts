@@ -11,11 +11,13 @@ import type { Clock } from "../lib/clock.ts"
 import { makeMutex } from "../lib/mutex.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
+import { readSessionFile } from "./hookless.ts"
+import { makeIsAlive } from "./live.ts"
 import { trackParallelSessions, trackSharedProcesses } from "./parallel-sessions.ts"
 import { decide, type Evidence, type SessionInstance } from "./presence.ts"
 import { recordEvidence, type TaskFiles } from "./record-evidence.ts"
 import { makeRouteFinder, type RouteDeps } from "./routes.ts"
-import { readSessionFile } from "./session-file.ts"
+
 export interface WatchDeps extends RouteDeps, TaskFiles {
   store: Store
   clock: Clock
@@ -40,10 +42,7 @@ const SWEEP_EVERY = 15
 export function makeWatch(deps: WatchDeps): Watch {
   const { store, clock, roster, live, host, processStart } = deps
   const routes = makeRouteFinder(deps)
-  const isAlive = ({ pid, processStart: start }: { pid: number; processStart: string | null }) => {
-    const now = pid > 0 ? processStart(pid) : undefined
-    return now !== undefined && (start === null || start === now)
-  }
+  const isAlive = makeIsAlive(processStart)
   const isThere = (presence: Presence) =>
     presence.goneAtMs === null && (presence.host !== host || presence.pid === 0 || isAlive(presence))
   const sharedProcesses = trackSharedProcesses()

@@ -1,78 +1,36 @@
 import { basename } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import type { AgentConsole } from "../../domain/agent-console.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { LiveSessions } from "../../domain/live.ts"
-import type { PaneAddress, Panes } from "../../domain/panes.ts"
 import type { Resuming, Started } from "../../domain/resuming.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { plainTeam, type Roster, type Team } from "../../domain/team.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { makeMutex } from "../../lib/mutex.ts"
 import { kindOf } from "../../lib/untrusted-file.ts"
+import { type LaunchDeps, makeLauncher } from "./launching.ts"
 
-export interface ResumingDeps {
+export interface ResumingDeps extends LaunchDeps {
   store: Store
-  clock: Clock
   roster: Roster
-  panes: Panes
-  consoles: readonly AgentConsole[]
   live: Pick<LiveSessions, "ofSession" | "all">
-  /** Of our own tmux server. */
-  socket: string
-  settleMs?: number
 }
 
-const SETTLE_MS = 8_000
-const LOOK_MS = 100
 const LOOKED_THROUGH = 60
 
-export function makeResuming({
-  store,
-  clock,
-  roster,
-  panes,
-  consoles,
-  live,
-  socket,
-  settleMs,
-}: ResumingDeps): Resuming {
-  const consoleOf = (platform: string) => consoles.find((one) => one.platform === platform)
-  const attach = (name: string) => `tmux -S ${socket} attach -t ${name}`
-
-  /** Waits until the agent accepts a prompt or asks a question. */
-  const settled = async (
-    terminal: AgentConsole,
-    pane: PaneAddress,
-    name: string,
-  ): Promise<Started & { isUp: true }> => {
-    const up = { isUp: true as const, how: "started" as const, attach: attach(name) }
-    for (const untilMs = clock.nowMs() + (settleMs ?? SETTLE_MS); clock.nowMs() < untilMs; await sleep(LOOK_MS)) {
-      const look = await panes.look(pane)
-      if (!look) throw new Failure("terminal_failing", "the agent ended at once")
-      const screen = terminal.screen(look)
-      if (screen.kind === "dialog") return { ...up, asks: screen.what }
-      if (screen.kind === "input") return up
-    }
-    return up
-  }
+export function makeResuming({ store, roster, live, ...deps }: ResumingDeps): Resuming {
+  const launcher = makeLauncher(deps)
 
   const launch = async (name: string, team: Team, resume?: string): Promise<Started> => {
-    const terminal = consoleOf(team.platform)
+    const terminal = launcher.consoleOf(team.platform)
     if (!terminal) return { isUp: false, why: `${team.platform} cannot be started in a terminal` }
-    const there = await panes.find({ socket, name }).catch(() => undefined)
-    if (there) return { isUp: true, how: "running", attach: attach(name) }
+    const attach = launcher.attach(name)
+    if (await launcher.paneOf(name).catch(() => undefined)) return { isUp: true, how: "running", attach }
     try {
-      const { argv, env } = terminal.launch({
-        team,
-        ...(resume === undefined ? {} : { resume }),
-        ...(team.program === null ? {} : { program: team.program }),
-      })
-      const pane = await panes.start({ socket, name, cwd: team.projectDir, argv, env })
-      const begun = await settled(terminal, pane, name)
-      return { ...begun, how: resume === undefined ? "started" : "resumed" }
+      const pane = await launcher.launch(terminal, name, team, resume)
+      const asks = await launcher.settled(terminal, name, pane, endedAtOnce)
+      const how = resume === undefined ? "started" : "resumed"
+      return { isUp: true, how, attach, ...(asks === undefined ? {} : { asks }) }
     } catch (error) {
       return { isUp: false, why: Failure.from(error).message }
     }
@@ -114,13 +72,17 @@ export function makeResuming({
       const found: Session[] = []
       for (const session of await store.sessions.list(filter)) {
         if (found.length >= limit) break
-        const isFit = !alive.has(session.id) && consoleOf(session.platform) && session.promptCount > 0
+        const isFit = !alive.has(session.id) && launcher.consoleOf(session.platform) && session.promptCount > 0
         if (!isFit || !(await isWanted(session))) continue
         if (folderOf(session) !== undefined && !(await store.pairs.ofNative(session.nativeId))) found.push(session)
       }
       return found
     },
   }
+}
+
+function endedAtOnce(): never {
+  throw new Failure("terminal_failing", "the agent ended at once")
 }
 
 function folderOf({ projectPath, rootUri }: Session): string | undefined {

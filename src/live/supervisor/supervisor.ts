@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentConsole } from "../../domain/agent-console.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { PaneAddress, Panes } from "../../domain/panes.ts"
+import type { PaneAddress } from "../../domain/panes.ts"
 import type { Machine } from "../../domain/platform.ts"
 import type { Presence } from "../../domain/presence.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { makeMutex } from "../../lib/mutex.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { isReadableFile } from "../../lib/untrusted-file.ts"
+import { type LaunchDeps, LOOK_MS, makeLauncher } from "./launching.ts"
 import { afterDeath, type Lives, newLives, startedNow } from "./lives.ts"
 
 /** The sessions that Throughline starts, each in a tmux session, and restarts when supervised. */
@@ -44,32 +44,24 @@ export interface SupervisedState {
   attach?: string
 }
 
-interface Deps {
+interface Deps extends LaunchDeps {
   store: Store
-  clock: Clock
   roster: Roster
-  panes: Panes
-  consoles: readonly AgentConsole[]
   machine: Machine
   host: string
-  /** Of our own tmux server. */
-  socket: string
   /** Whether the process with this start time still runs. */
   isRunning(pid: number, processStart: string | null): boolean
   onTrouble(error: unknown, what: string): void
   tickMs?: number
-  /** How long `up` waits for the agent's first screen. */
-  settleMs?: number
 }
 
 const TICK_MS = 1_000
-const SETTLE_MS = 8_000
-const LOOK_MS = 100
 /** Agents take up to five seconds to end. */
 const END_MS = 10_000
 
 export function makeSupervisor(deps: Deps): Supervisor {
-  const { store, clock, roster, panes, consoles, machine, host, socket, onTrouble } = deps
+  const { store, clock, roster, panes, consoles, machine, host, onTrouble } = deps
+  const launcher = makeLauncher(deps)
   const lives = new Map<string, Lives>()
   const livesOf = (name: string) => {
     const known = lives.get(name) ?? newLives()
@@ -77,9 +69,9 @@ export function makeSupervisor(deps: Deps): Supervisor {
     return known
   }
   const sessionName = (name: string) => `throughline-${name}`
-  const attach = (name: string) => `tmux -S ${socket} attach -t ${sessionName(name)}`
-  const paneOf = (name: string) => panes.find({ socket, name: sessionName(name) })
-  const consoleOf = ({ platform }: Team) => consoles.find((one) => one.platform === platform)
+  const attach = (name: string) => launcher.attach(sessionName(name))
+  const paneOf = (name: string) => launcher.paneOf(sessionName(name))
+  const consoleOf = ({ platform }: Team) => launcher.consoleOf(platform)
 
   const needed = (name: string): { team: Team; terminal: AgentConsole } => {
     const team = roster.byName(name)
@@ -125,12 +117,7 @@ export function makeSupervisor(deps: Deps): Supervisor {
       const { team, terminal } = needed(name)
       const last = options.isNew ? undefined : await resumable(terminal, await store.presence.byTeam(name))
       life.resume = last === life.failedResume ? undefined : last
-      const { argv, env } = terminal.launch({
-        team,
-        ...(life.resume === undefined ? {} : { resume: life.resume }),
-        ...(team.program === null ? {} : { program: team.program }),
-      })
-      const pane = await panes.start({ socket, name: sessionName(name), cwd: team.projectDir, argv, env })
+      const pane = await launcher.launch(terminal, sessionName(name), team, life.resume)
       life.isUp = true
       return { pane, how: life.resume === undefined ? ("started" as const) : ("resumed" as const) }
     } catch (error) {
@@ -140,27 +127,9 @@ export function makeSupervisor(deps: Deps): Supervisor {
     }
   }
 
-  /** A question before the first prompt, such as whether to trust the folder. Never answered here. */
-  const question = async (terminal: AgentConsole, pane: PaneAddress) => {
-    const look = await panes.look(pane)
-    const screen = look && terminal.screen(look)
-    return screen?.kind === "dialog" ? screen.what : screen?.kind === "input" ? null : undefined
-  }
-
-  const settled = async (name: string, terminal: AgentConsole, pane: PaneAddress): Promise<string | undefined> => {
-    const untilMs = clock.nowMs() + (deps.settleMs ?? SETTLE_MS)
-    while (clock.nowMs() < untilMs) {
-      const asked = await question(terminal, pane)
-      if (asked !== undefined) return asked ?? undefined
-      if (!(await paneOf(name)))
-        throw new Failure(
-          "terminal_failing",
-          `${name}'s agent ended at once; it is tried again, see \`throughline teams\``,
-          { name },
-        )
-      await sleep(LOOK_MS)
-    }
-    return undefined
+  const endedAtOnce = (name: string) => () => {
+    const message = `${name}'s agent ended at once; it is tried again, see \`throughline teams\``
+    throw new Failure("terminal_failing", message, { name })
   }
 
   const tend = async (presence: Presence) => {
@@ -211,7 +180,7 @@ export function makeSupervisor(deps: Deps): Supervisor {
       })
       if (!begun) return { how: "elsewhere" }
       livesOf(name).isUp = true
-      const asks = await settled(name, terminal, begun.pane)
+      const asks = await launcher.settled(terminal, sessionName(name), begun.pane, endedAtOnce(name))
       return { how: begun.how, pane: begun.pane, attach: attach(name), ...(asks === undefined ? {} : { asks }) }
     },
     async down(name) {
@@ -257,7 +226,7 @@ export function makeSupervisor(deps: Deps): Supervisor {
           const isSupervised = presences.get(name)?.isSupervised ?? false
           const pane = await paneOf(name).catch(() => undefined)
           const terminal = team && consoleOf(team)
-          const asks = pane && terminal ? await question(terminal, pane).catch(() => undefined) : undefined
+          const asks = pane && terminal ? await launcher.question(terminal, pane).catch(() => undefined) : undefined
           const isUp = pane !== undefined || (await isElsewhere(presences.get(name)))
           const state = isUp ? "up" : life?.givenUp ? "given up" : isSupervised && team ? "starting again" : "down"
           const why = team ? (life?.givenUp ?? life?.note) : "it is supervised but no longer in the configuration"
