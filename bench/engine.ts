@@ -42,13 +42,13 @@ function makeDoc(seq: number): NewDoc {
 
 const folder = mkdtempSync(join(tmpdir(), "throughline-engine-"))
 const tables = sqliteIndex({ path: join(folder, "index.db") })
-let engine: Engine = await openEngine(tables)
+let engine: Engine = openEngine(tables)
 let makingMs = 0
 let peak = 0
 const batches: number[] = []
-const batch = async (idle = false) => {
+const batch = (idle = false) => {
   const start = performance.now()
-  const more = await engine.work({ idle })
+  const more = engine.work({ idle })
   batches.push(performance.now() - start)
   return more
 }
@@ -60,20 +60,20 @@ for (let seq = 1; seq <= DOCUMENTS; ) {
   for (; docs.length < 64 && seq <= DOCUMENTS; seq++) docs.push(makeDoc(seq))
   makingMs += performance.now() - making
   if (random() < 0.05) kept.push(docs[0]!)
-  await engine.add(docs, seq)
-  for (let times = 0; times < 8; times++) await batch()
+  engine.add(docs, seq)
+  for (let times = 0; times < 8; times++) batch()
   if (seq % 6400 === 1) peak = Math.max(peak, process.memoryUsage().rss)
 }
 const addedMs = performance.now() - startMs - makingMs
-while (await batch(true));
+while (batch(true));
 const settledMs = performance.now() - startMs - makingMs
 const buildBatches = summarize(batches.splice(0))
 const { segments, sizeBytes } = engine.facts()
-await engine.close()
+engine.close()
 
 let openMs = 0
 openMs += await timed(async () => {
-  engine = await openEngine(tables)
+  engine = openEngine(tables)
 })
 const queryOf = (doc: NewDoc, words: number, more: Partial<EngineQuery> = {}): EngineQuery => {
   const own = [...doc.words.keys()]
@@ -119,7 +119,7 @@ for (const [kind, make] of Object.entries(kinds)) {
     const query = make(doc)
     times.push(
       await timed(async () => {
-        found += (await engine.search(query)).length
+        found += engine.search(query).length
       }),
     )
   }
@@ -144,12 +144,12 @@ while (performance.now() - busyFrom < BUSY_MS) {
   if (now >= due) {
     const query = queryOf(kept[asked % kept.length]!, 1 + (asked % 7))
     asked++
-    await engine.search(query)
+    engine.search(query)
     waits.push(performance.now() - busyFrom - due)
   } else if (nextSeq - DOCUMENTS < now / 5) {
     const docs = Array.from({ length: 5 }, () => makeDoc(nextSeq++))
-    await engine.add(docs, nextSeq)
-  } else if (!(await batch())) await new Promise((resolve) => setTimeout(resolve, 1))
+    engine.add(docs, nextSeq)
+  } else if (!batch()) await new Promise((resolve) => setTimeout(resolve, 1))
 }
 const busy = summarize(waits)
 const busyBatches = summarize(batches)
@@ -158,6 +158,6 @@ rows.push(
   { what: "batches meanwhile p99/max", value: `${busyBatches.p99}/${busyBatches.max}` },
   { what: "MB of memory at the end", value: round(process.memoryUsage().rss / 1e6, 0) },
 )
-await engine.close()
+engine.close()
 rmSync(folder, { recursive: true, force: true })
 report("engine", rows)

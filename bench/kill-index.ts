@@ -40,39 +40,38 @@ export async function killIndex({ kills, seed = 1 }: { kills: number; seed?: num
     for (let kill = 0; kill < kills; kill++) {
       reached = Math.max(reached, (await oneLife(path, random() * MOST_SIGNS, random() * MOST_MS)) + AT_ONCE)
       const tables = sqliteIndex({ path })
-      const engine = await openEngine(tables)
+      const engine = openEngine(tables)
       const { position } = engine.facts()
-      const [listed, withPostings] = [await tables.segments(), await tables.segmentsWithPostings()]
+      const [listed, withPostings] = [tables.segments(), tables.segmentsWithPostings()]
       if (withPostings.length > listed.length) withOrphans++
       if (position < entries) wrong.push(`kill ${kill}: went back from ${entries} to ${position}`)
       entries = position
       if (engine.facts().documents > latest(position).size) wrong.push(`kill ${kill}: something is there twice`)
       // What the journal has above the position is added again. Until then, a document that was to be replaced may be missing.
-      for (let entry = position + 1; entry <= reached; entry++) await engine.add([docOfEntry(entry)], entry)
-      wrong.push(...(await differences(engine, reached, random)).map((what) => `kill ${kill}: ${what}`))
-      await engine.close()
+      for (let entry = position + 1; entry <= reached; entry++) engine.add([docOfEntry(entry)], entry)
+      wrong.push(...differences(engine, reached, random).map((what) => `kill ${kill}: ${what}`))
+      engine.close()
       const db = new Database(path)
       const sound = db.pragma("quick_check(1)", { simple: true })
       db.close()
       if (sound !== "ok") wrong.push(`kill ${kill}: ${sound}`)
     }
-    const survivor = await openEngine(sqliteIndex({ path }))
-    const anew = await openEngine(sqliteIndex({ path: join(folder, "anew.db") }))
+    const survivor = openEngine(sqliteIndex({ path }))
+    const anew = openEngine(sqliteIndex({ path: join(folder, "anew.db") }))
     for (const engine of [survivor, anew])
-      for (let entry = engine.facts().position + 1; entry <= reached; entry++)
-        await engine.add([docOfEntry(entry)], entry)
+      for (let entry = engine.facts().position + 1; entry <= reached; entry++) engine.add([docOfEntry(entry)], entry)
     const docs = [...latest(reached).values()].map(docOfEntry)
     const queries = docs.length === 0 ? [] : makeQueries(200, docs)
     for (const engine of [survivor, anew]) {
-      await workAll(engine)
+      workAll(engine)
       await engine.purge()
     }
     for (const [at, query] of queries.entries()) {
-      const [one, other] = [await survivor.search(query), await anew.search(query)]
+      const [one, other] = [survivor.search(query), anew.search(query)]
       if (JSON.stringify(one) !== JSON.stringify(other))
         wrong.push(`query ${at} finds something else than in a new index`)
     }
-    for (const engine of [survivor, anew]) await engine.close()
+    for (const engine of [survivor, anew]) engine.close()
     return { kills, entries, withOrphans, wrong }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -94,7 +93,7 @@ function latest(entries: number): Map<number, number> {
   return found
 }
 
-async function differences(engine: Engine, entries: number, random: () => number): Promise<string[]> {
+function differences(engine: Engine, entries: number, random: () => number): string[] {
   const wrong: string[] = []
   const expected = latest(entries)
   const { documents } = engine.facts()
@@ -102,7 +101,7 @@ async function differences(engine: Engine, entries: number, random: () => number
   for (const ref of expected.keys()) if (!engine.has(ref)) wrong.push(`${ref} is missing`)
   for (let time = 0; time < CHECKED_WORDS && entries > 0; time++) {
     const entry = 1 + Math.floor(random() * entries)
-    const refs = refsOf(await engine.search({ words: [{ word: `u${entry}`, weight: 1 }], limit: 5 }))
+    const refs = refsOf(engine.search({ words: [{ word: `u${entry}`, weight: 1 }], limit: 5 }))
     const right = expected.get(refOf(entry)) === entry ? [refOf(entry)] : []
     if (refs.join() !== right.join()) wrong.push(`entry ${entry} is found as [${refs}] instead of [${right}]`)
   }
@@ -134,20 +133,20 @@ async function oneLife(path: string, signs: number, moreMs: number): Promise<num
   return Number(said.trimEnd().split("\n").at(-1))
 }
 
-async function live(path: string): Promise<never> {
-  const engine = await openEngine(sqliteIndex({ path }))
+function live(path: string): never {
+  const engine = openEngine(sqliteIndex({ path }))
   process.stdout.write(`${engine.facts().position}\n`)
   for (let entry = engine.facts().position; ; entry += AT_ONCE) {
     const docs = Array.from({ length: AT_ONCE }, (_, at) => docOfEntry(entry + at + 1))
-    await engine.add(docs, entry + AT_ONCE)
+    engine.add(docs, entry + AT_ONCE)
     process.stdout.write(`${entry + AT_ONCE}\n`)
-    for (let batch = 0; batch < 20; batch++) await engine.work({ idle: entry % 5 === 0 })
+    for (let batch = 0; batch < 20; batch++) engine.work({ idle: entry % 5 === 0 })
   }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , first = "200", second = "1"] = process.argv
-  if (first === "live") await live(second)
+  if (first === "live") live(second)
   const startMs = performance.now()
   const result = await killIndex({ kills: Number(first), seed: Number(second) })
   report(

@@ -155,19 +155,19 @@ async function toScope(store: Store, filter: QueryFilter): Promise<Partial<Searc
  */
 export async function openEngineAlone({ store, place }: TargetOptions): Promise<Target> {
   if (place.kind !== "sqlite") throw new Error("the engine alone is measured on SQLite")
-  const engine = await openEngine(sqliteIndex({ path: join(dirname(place.path), "index.db") }))
+  const engine = openEngine(sqliteIndex({ path: join(dirname(place.path), "index.db") }))
   const scopes = makeScopes(store, { nowMs: Date.now })
   const indexer = makeIndexer({ store, engine, onTouched: scopes.touched, onChanged() {}, async onForgotten() {} })
   const named = makeScopeFinder(store)
   let following: Promise<void> | undefined
   const follow = async () => {
-    while (await indexer.advance()) while (await engine.work()) await setImmediate()
+    while (await indexer.advance()) while (engine.work()) await setImmediate()
   }
   return {
     prepare: named.prepare,
     async search({ query, limit, filter }) {
       const { words, phrases, excluded } = parseQuery(query, Date.now())
-      const hits = await engine.search({
+      const hits = engine.search({
         words,
         all: phrases.map((phrase) => phrase.words),
         none: excluded.flatMap((one) => (one.words.length === 1 ? one.words : [])),
@@ -187,7 +187,7 @@ export async function openEngineAlone({ store, place }: TargetOptions): Promise<
     },
     async close() {
       await following
-      await engine.close()
+      engine.close()
     },
   }
 }

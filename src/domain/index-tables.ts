@@ -4,41 +4,41 @@
  */
 export interface IndexTables {
   /** Creates missing tables. Throws IndexUnusable when existing ones cannot be read. */
-  open(): Promise<void>
+  open(): void
   /** Deletes everything, even if damaged, and opens empty tables. */
-  clear(): Promise<void>
+  clear(): void
   /** Throws IndexUnusable when the tables were replaced or deleted. */
-  check(): Promise<void>
-  meta(): Promise<Record<string, string>>
-  segments(): Promise<SegmentRow[]>
-  tombstones(): Promise<TombstonesRow[]>
-  sessions(): Promise<SessionRow[]>
+  check(): void
+  meta(): Record<string, string>
+  segments(): SegmentRow[]
+  tombstones(): TombstonesRow[]
+  sessions(): SessionRow[]
   /** Segments with postings, with or without a row. */
-  segmentsWithPostings(): Promise<number[]>
-  termsOf(words: readonly string[]): Promise<Map<string, number>>
+  segmentsWithPostings(): number[]
+  termsOf(words: readonly string[]): Map<string, number>
   /** Ordered by the words' bytes. */
-  termsWithPrefix(prefix: string): Promise<number[]>
+  termsWithPrefix(prefix: string): number[]
   /** Those with these terms, in any order. */
-  wordsWithPrefix(prefix: string, terms: readonly number[]): Promise<Term[]>
+  wordsWithPrefix(prefix: string, terms: readonly number[]): Term[]
   /** Ordered by bytes. */
-  termsAfter(word: string, limit: number): Promise<Term[]>
+  termsAfter(word: string, limit: number): Term[]
   /** In the order of the keys; undefined where there is none. */
-  postings(keys: readonly PostingKey[]): Promise<(Uint8Array | undefined)[]>
+  postings(keys: readonly PostingKey[]): (Uint8Array | undefined)[]
   /** The next rows of a segment. */
-  postingsAfter(segment: number, row: number, limit: number): Promise<{ row: number; bytes: Uint8Array }[]>
-  /** Row numbers only. */
-  rowsAfter(segment: number, row: number, limit: number): Promise<number[]>
+  postingsAfter(segment: number, row: number, limit: number): { row: number; bytes: Uint8Array }[]
+  /** Deletes the next rows of a segment; true if there were any. */
+  dropPostings(segment: number, limit: number): boolean
   /** One short transaction. */
-  write(change: IndexChange): Promise<void>
+  write(change: IndexChange): void
   /** Overwrites what deleted rows left behind. */
-  purge(): Promise<void>
+  purge(): void
   /**
    * Checkpoints the write-ahead log; unless idle, only a long one.
    * When idle, also frees unused pages, a few at a time: true when there are more.
    */
-  checkpoint(isIdle: boolean): Promise<boolean>
-  sizeBytes(): Promise<number>
-  close(): Promise<void>
+  checkpoint(isIdle: boolean): boolean
+  sizeBytes(): number
+  close(): void
 }
 
 /** A row of postings; the engine numbers them within a segment, from 1, in 31 bits. */
@@ -79,8 +79,6 @@ export interface IndexChange {
   tombstones?: TombstonesRow[]
   /** Their rows and tombstones are deleted; their postings stay until they are dropped. */
   retired?: number[]
-  /** Rows of one segment, up to and including this one. */
-  droppedPostings?: PostingKey
   droppedTerms?: Term[]
   droppedSessions?: number[]
 }

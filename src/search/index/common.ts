@@ -46,8 +46,7 @@ export class CommonWords {
 
   async #learn(learning: Learning): Promise<void> {
     for (let last = ""; learning === this.#learning; await nextTurn()) {
-      const rows = await this.#tables.termsAfter(last, READ_WORDS)
-      if (learning !== this.#learning) return
+      const rows = this.#tables.termsAfter(last, READ_WORDS)
       for (const { word, term } of rows) this.add(word, term)
       learning.isDone = rows.length < READ_WORDS
       if (learning.isDone) return

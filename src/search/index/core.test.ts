@@ -196,8 +196,10 @@ test("two searches that find the index unusable rebuild it once", async () => {
   const tables = sqliteIndex({ path: join(recall.dir, "other-index.db") })
   const fragile: IndexTables = Object.create(tables, {
     termsOf: {
-      value: (words: readonly string[]) =>
-        isBroken ? Promise.reject(new IndexUnusable("damaged", "the file was cut off")) : tables.termsOf(words),
+      value(words: readonly string[]) {
+        if (isBroken) throw new IndexUnusable("damaged", "the file was cut off")
+        return tables.termsOf(words)
+      },
     },
     clear: {
       value: () => {

@@ -82,15 +82,15 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
 
   /** An archive that was restored from a backup gives the same numbers to other entries. */
   const openCurrent = async () => {
-    const engine = await openEngine(tables)
+    const engine = openEngine(tables)
     if (engine.facts().position <= (await store.journal.last())) return engine
-    await engine.close()
+    engine.close()
     throw new IndexUnusable("version", "the archive is older than the index")
   }
   const open = async () => {
     const engine = await openCurrent().catch(async (error: unknown) => {
       if (!(error instanceof IndexUnusable)) throw error
-      await tables.clear()
+      tables.clear()
       await begin(error.message)
       return openEngine(tables)
     })
@@ -130,8 +130,8 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     await opening
   }
   const empty = async (engine: Engine | undefined, reason: string) => {
-    await engine?.close().catch(() => {})
-    await tables.clear()
+    engine?.close()
+    tables.clear()
     await begin(reason)
   }
   const factsOf = async (engine: Engine): Promise<IndexFacts> => {
@@ -161,7 +161,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     // Merging gets as much time as indexing: many small segments slow down every search.
     const untilMs = performance.now() + TIDY_MS
     do {
-      hasWork = await engine.work({ idle: isCalm })
+      hasWork = engine.work({ idle: isCalm })
       await setImmediate()
     } while (hasWork && performance.now() < untilMs)
     return hasWork || more
@@ -241,18 +241,18 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
         },
       })
       await vectors?.stopped
-      if (opened) await putAway(opened.engine)
+      if (opened) putAway(opened.engine)
     },
   }
 }
 
 /** Saves the next start some work, but must not delay the shutdown. */
-async function putAway(engine: Engine): Promise<void> {
+function putAway(engine: Engine): void {
   const untilMs = performance.now() + PUT_AWAY_MS
   try {
-    while ((await engine.work({ idle: true })) && performance.now() < untilMs);
+    while (engine.work({ idle: true }) && performance.now() < untilMs);
   } finally {
-    await engine.close()
+    engine.close()
   }
 }
 

@@ -18,7 +18,7 @@ export const isBatchFull = ({ lists, bytes }: RowWriter) => lists >= BATCH_LISTS
  * Writes a memtable as a segment. Every `yield` ends a batch, which is one transaction. The last one adds the segment's row
  * and moves the position; without that row, its postings are orphans, dropped at the next start.
  */
-export async function* flush(state: IndexState, memtable: Memtable): AsyncGenerator<void, void> {
+export function* flush(state: IndexState, memtable: Memtable): Generator<void, void> {
   const order = liveByRef(memtable.docs)
   const number = state.reserveNumber()
   try {
@@ -29,7 +29,7 @@ export async function* flush(state: IndexState, memtable: Memtable): AsyncGenera
       docs.copyTombstones(at, memtable.docs, doc)
     }
     const segment = new Segment(number, docs, state.nextTerm)
-    await state.commit(order.length > 0 ? [segment] : [], { meta: { position: String(memtable.position) } })
+    state.commit(order.length > 0 ? [segment] : [], { meta: { position: String(memtable.position) } })
     state.memtables = state.memtables.filter((other) => other !== memtable)
     if (order.length > 0) state.replaceSegments([], [segment])
     for (const { bytes } of counts)
@@ -62,12 +62,12 @@ interface Written {
 }
 const NOTHING: Written = { counts: [], words: [], terms: [] }
 
-async function* writePostings(
+function* writePostings(
   state: IndexState,
   memtable: Memtable,
   order: number[],
   segment: number,
-): AsyncGenerator<void, Written> {
+): Generator<void, Written> {
   const newDoc = new Int32Array(memtable.docs.size).fill(-1)
   order.forEach((doc, at) => {
     newDoc[doc] = at
@@ -82,7 +82,7 @@ async function* writePostings(
     const live = some.filter(([, postings]) => postings.some((posting) => newDoc[posting >> 8]! >= 0))
     const own = live.map(([word]) => word)
     words.push(...own)
-    terms.push(...(await numberWords(state, own)))
+    terms.push(...numberWords(state, own))
     lists.push(...live.map(([, postings]) => postings))
     yield
   }
@@ -97,11 +97,11 @@ async function* writePostings(
     }
     writer.add(terms[at]!, ascending(live, count))
     if (!isBatchFull(writer)) continue
-    await write()
+    write()
     yield
   }
   const counts = writer.finish()
-  await write()
+  write()
   yield
   return { counts, words, terms }
 }
@@ -114,8 +114,8 @@ function byNumber(terms: number[]): Uint32Array {
 }
 
 /** New words get the next terms, and are in the dictionary before a posting list refers to them. */
-async function numberWords(state: IndexState, words: string[]): Promise<number[]> {
-  const terms = await state.termsOf(words)
+function numberWords(state: IndexState, words: string[]): number[] {
+  const terms = state.termsOf(words)
   const added: Term[] = []
   words.forEach((word, at) => {
     if (terms[at] !== 0) return
@@ -123,7 +123,7 @@ async function numberWords(state: IndexState, words: string[]): Promise<number[]
     terms[at] = term
     added.push({ word, term })
   })
-  if (added.length > 0) await state.tables.write({ terms: added, meta: { terms: String(state.nextTerm - 1) } })
+  if (added.length > 0) state.tables.write({ terms: added, meta: { terms: String(state.nextTerm - 1) } })
   for (const { word, term } of added) state.words.set(word, term)
   return terms
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util"
 import type { IndexChange, IndexTables, SessionRow, TombstonesRow } from "../../domain/index-tables.ts"
 import { PostingListCache, WordCache } from "./cache.ts"
 import { CommonWords } from "./common.ts"
@@ -53,13 +54,13 @@ export class IndexState {
     this.#reserved.delete(number)
   }
 
-  async restoreCounts(segment: Segment): Promise<void> {
+  restoreCounts(segment: Segment): void {
     const learn = (term: number, count: number) => {
       this.counts.add(term, count)
       segment.learnTerm(term, count)
     }
     for (let last = FIRST_COUNTS_ROW - 1; ; ) {
-      const rows = await this.tables.postingsAfter(segment.number, last, COUNTS_ROWS)
+      const rows = this.tables.postingsAfter(segment.number, last, COUNTS_ROWS)
       for (const { bytes } of rows) eachCount(bytes, learn)
       if (rows.length < COUNTS_ROWS) return
       last = rows.at(-1)!.row
@@ -86,11 +87,11 @@ export class IndexState {
   }
 
   /** Adds segments and writes new tombstones of the others, except `gone`, in one transaction. */
-  async commit(added: readonly Segment[], change: IndexChange, gone: readonly Segment[] = []): Promise<void> {
+  commit(added: readonly Segment[], change: IndexChange, gone: readonly Segment[] = []): void {
     const dirty = this.segments.filter((segment) => segment.hasNewTombstones && !gone.includes(segment))
     const marked = added.filter(({ docs }) => docs.removedCount > 0 || docs.hidden.some((byte) => byte !== 0))
     const sessions = this.sessions.unwritten()
-    await this.tables.write({
+    this.tables.write({
       ...change,
       sessions,
       segments: added.map(({ number, docs }) => ({ segment: number, size: docs.size, docs: docs.encode() })),
@@ -100,38 +101,35 @@ export class IndexState {
     for (const segment of dirty) segment.hasNewTombstones = false
   }
 
-  /** The posting lists of these words in every view, as a snapshot. */
-  async load(words: readonly string[]): Promise<Loaded> {
-    for (;;) {
-      const { segments, memtables } = this
-      if (this.#loaded?.isStillOf(words, this)) return this.#loaded
-      // Words of a phrase are also query words.
-      const unique = [...new Set(words)]
-      const found = await this.#postingsIn(segments, await this.termsOf(unique))
-      if (segments !== this.segments || memtables !== this.memtables) continue
-      for (let at = 0; at < unique.length; at++)
-        for (const memtable of memtables) found[at]!.push(memtable.list(unique[at]!))
-      const lists = unique.length === words.length ? found : words.map((word) => found[unique.indexOf(word)]!)
-      this.#loaded = new Loaded(words, this, lists)
-      return this.#loaded
-    }
+  /** The posting lists of these words in every view. A search loads the same words twice: to find, then to rank. */
+  load(words: readonly string[]): Loaded {
+    const { segments, memtables } = this
+    // Only the last memtable grows.
+    const lastSize = memtables.at(-1)?.docs.size ?? 0
+    const before = this.#loaded
+    const isCurrent = before?.segments === segments && before.memtables === memtables && before.lastSize === lastSize
+    if (isCurrent && isDeepStrictEqual(before.words, words)) return before
+    // Words of a phrase are also query words.
+    const unique = [...new Set(words)]
+    const found = this.#postingsIn(segments, this.termsOf(unique))
+    unique.forEach((word, at) => {
+      for (const memtable of memtables) found[at]!.push(memtable.list(word))
+    })
+    const lists = unique.length === words.length ? found : words.map((word) => found[unique.indexOf(word)]!)
+    this.#loaded = { words, segments, memtables, lastSize, views: [...segments, ...memtables], lists }
+    return this.#loaded
   }
 
   /** 0 for a word in no segment. */
-  async termsOf(words: readonly string[]): Promise<number[]> {
-    const unknown = words.filter((word) => this.words.get(word) === undefined)
-    const read = unknown.length === 0 ? new Map<string, number>() : await this.tables.termsOf(unknown)
-    return words.map((word) => {
-      // A flush may have added it meanwhile.
-      const known = this.words.get(word)
-      if (known !== undefined) return known
-      const term = read.get(word) ?? 0
-      this.words.set(word, term)
-      return term
-    })
+  termsOf(words: readonly string[]): number[] {
+    const terms = words.map((word) => this.words.get(word))
+    const unknown = words.filter((_, at) => terms[at] === undefined)
+    const read = unknown.length === 0 ? undefined : this.tables.termsOf(unknown)
+    for (const word of unknown) this.words.set(word, read?.get(word) ?? 0)
+    return words.map((word, at) => terms[at] ?? read?.get(word) ?? 0)
   }
 
-  async #postingsIn(segments: readonly Segment[], terms: number[]): Promise<(PostingList | undefined)[][]> {
+  #postingsIn(segments: readonly Segment[], terms: number[]): (PostingList | undefined)[][] {
     const missing: { term: number; at: number; segment: number }[] = []
     const found = terms.map((term, at) => {
       const known = this.postingLists.of(term)
@@ -142,10 +140,9 @@ export class IndexState {
       })
     })
     if (missing.length === 0) return found
-    const read = await this.tables.postings(
+    const read = this.tables.postings(
       missing.map(({ term, segment }) => ({ segment: segments[segment]!.number, row: segments[segment]!.rowOf(term) })),
     )
-    if (segments !== this.segments) return found
     const lists = this.postingLists.put(
       missing.map(({ term, segment }, index) => ({ term, segment: segments[segment]!, bytes: read[index] })),
     )
@@ -154,41 +151,14 @@ export class IndexState {
   }
 }
 
-/** Posting lists in every view. A search loads the same words twice: to find documents, then to rank exchanges. */
-class Loaded {
-  readonly views: readonly View[]
-  readonly lists: readonly (readonly (PostingList | undefined)[])[]
-  readonly #words: readonly string[]
-  readonly #segments: readonly Segment[]
-  readonly #memtables: readonly Memtable[]
-  readonly #lastSize: number
-
-  constructor(
-    words: readonly string[],
-    { segments, memtables }: IndexState,
-    lists: readonly (readonly (PostingList | undefined)[])[],
-  ) {
-    this.views = [...segments, ...memtables]
-    this.lists = lists
-    this.#words = words
-    this.#segments = segments
-    this.#memtables = memtables
-    this.#lastSize = sizeOfLast(memtables)
-  }
-
-  isStillOf(words: readonly string[], { segments, memtables }: IndexState): boolean {
-    return (
-      words.length === this.#words.length &&
-      segments === this.#segments &&
-      memtables === this.#memtables &&
-      sizeOfLast(memtables) === this.#lastSize &&
-      words.every((word, at) => word === this.#words[at])
-    )
-  }
+interface Loaded {
+  words: readonly string[]
+  segments: readonly Segment[]
+  memtables: readonly Memtable[]
+  lastSize: number
+  views: readonly View[]
+  lists: readonly (readonly (PostingList | undefined)[])[]
 }
-
-/** Only the last memtable grows. */
-const sizeOfLast = (memtables: readonly Memtable[]) => memtables.at(-1)?.docs.size ?? 0
 
 function tombstonesOf({ number, docs }: Segment): TombstonesRow {
   return { segment: number, removed: docs.removed, hidden: docs.hidden }

@@ -9,10 +9,10 @@ let recall: TestRecall
 let engine: Engine
 beforeEach(async () => {
   recall = await makeTestRecall()
-  engine = await openEngine(sqliteIndex({ path: join(recall.dir, "another.db") }))
+  engine = openEngine(sqliteIndex({ path: join(recall.dir, "another.db") }))
 })
 afterEach(async () => {
-  await engine.close()
+  engine.close()
   await recall.close()
 })
 

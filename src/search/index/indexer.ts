@@ -46,16 +46,16 @@ export function makeIndexer({
   const refresh = async (seqs: number[]): Promise<void> => {
     const turns = await store.turns.bySeqs(seqs)
     const found = new Set(turns.map(({ seq }) => seq))
-    await engine.remove(seqs.filter((seq) => !found.has(seq)).map(refOfTurn))
+    engine.remove(seqs.filter((seq) => !found.has(seq)).map(refOfTurn))
     for (let at = 0; at < turns.length; at += TURNS_IN_A_ROW) {
       const docs: NewDoc[] = []
       for (const turn of turns.slice(at, at + TURNS_IN_A_ROW))
         if (turn.text !== "" && !isEcho(turn)) docs.push(docOfTurn(turn, await exchanges.of(turn)))
-      await engine.add(docs, position)
+      engine.add(docs, position)
       onChanged(changedExchanges(docs))
       await setImmediate()
     }
-    await engine.hide(turns.filter(({ supersededAtMs }) => supersededAtMs !== null).map(({ seq }) => refOfTurn(seq)))
+    engine.hide(turns.filter(({ supersededAtMs }) => supersededAtMs !== null).map(({ seq }) => refOfTurn(seq)))
   }
 
   const take = async (entries: JournalEntry[], last: number): Promise<void> => {
@@ -66,7 +66,7 @@ export function makeIndexer({
     // Before the position moves: callers of `reached` and a restart rely on it.
     if (entries.some(({ kind }) => kind === "turns.forgotten")) await onForgotten()
     const thoughts = thoughtSeqs.length === 0 ? [] : await store.thoughts.bySeqs(thoughtSeqs)
-    await engine.add(thoughts.map(docOfThought), last)
+    engine.add(thoughts.map(docOfThought), last)
     position = last
   }
 

@@ -42,7 +42,7 @@ export function plannedMerge(segments: readonly Segment[]): Segment[] | undefine
 }
 
 /** Writes the live documents of some segments as one. In batches and crash-safe, like a flush. */
-export async function* merge(state: IndexState, planned: readonly Segment[]): AsyncGenerator<void, void> {
+export function* merge(state: IndexState, planned: readonly Segment[]): Generator<void, void> {
   // By first ref, so that merged posting lists are mostly sorted already.
   const sources = planned.toSorted((a, b) => a.docs.ref[0]! - b.docs.ref[0]!)
   const number = state.reserveNumber()
@@ -60,7 +60,7 @@ export async function* merge(state: IndexState, planned: readonly Segment[]): As
     const merged = places.length > 0 ? [new Segment(number, docs, state.nextTerm)] : []
     for (const segment of merged)
       for (const { bytes } of counts) eachCount(bytes, (term, count) => segment.learnTerm(term, count))
-    await state.commit(merged, { retired: sources.map((source) => source.number) }, sources)
+    state.commit(merged, { retired: sources.map((source) => source.number) }, sources)
     state.toDrop.push(...sources.map((source) => source.number))
     state.replaceSegments(sources, merged)
     for (const { term, docs } of lost) state.counts.add(term, -docs)
@@ -73,13 +73,9 @@ export async function* merge(state: IndexState, planned: readonly Segment[]): As
 }
 
 /** Deletes the postings of a segment that has no row. */
-export async function* drop(tables: IndexTables, segment: number): AsyncGenerator<void, void> {
-  for (;;) {
-    const rows = await tables.rowsAfter(segment, 0, DROPPED_ROWS)
-    if (rows.length === 0) return
-    await tables.write({ droppedPostings: { segment, row: rows.at(-1)! } })
-    yield
-  }
+export function* drop(state: IndexState, segment: number): Generator<void, void> {
+  while (state.tables.dropPostings(segment, DROPPED_ROWS)) yield
+  state.toDrop = state.toDrop.filter((other) => other !== segment)
 }
 
 /** A ref of 32 bits and a place must fit a number together. */
@@ -100,12 +96,12 @@ function liveByRef(sources: readonly Segment[]): Uint32Array {
 }
 
 /** Returns the rows of counts, and by how much the frequency of each term of removed documents falls. */
-async function* mergePostings(
+function* mergePostings(
   state: IndexState,
   sources: readonly Segment[],
   places: Uint32Array,
   segment: number,
-): AsyncGenerator<void, { lost: { term: number; docs: number }[]; counts: PostingRow[] }> {
+): Generator<void, { lost: { term: number; docs: number }[]; counts: PostingRow[] }> {
   const newDocs = sources.map(({ docs }) => new Int32Array(docs.size).fill(-1))
   places.forEach((place, doc) => {
     newDocs[sourceOf(place)]![docOf(place)] = doc
@@ -118,7 +114,7 @@ async function* mergePostings(
   for (;;) {
     let term = Number.POSITIVE_INFINITY
     for (const cursor of cursors) {
-      if (cursor.isEmpty) await cursor.fill()
+      if (cursor.isEmpty) cursor.fill()
       term = Math.min(term, cursor.term)
     }
     if (term === Number.POSITIVE_INFINITY) break
@@ -132,11 +128,11 @@ async function* mergePostings(
     if (count > 0) writer.add(term, ascending(postings, count))
     if (count < before) lost.push({ term, docs: before - count })
     if (!isBatchFull(writer)) continue
-    await write()
+    write()
     yield
   }
   const counts = writer.finish()
-  await write()
+  write()
   yield
   return { lost, counts }
 }
@@ -165,9 +161,9 @@ class Cursor {
     this.#newDocs = newDocs
   }
 
-  async fill(): Promise<void> {
+  fill(): void {
     for (;;) {
-      if (this.#at === this.#rows.length && !this.#isAtEnd) await this.#read()
+      if (this.#at === this.#rows.length && !this.#isAtEnd) this.#read()
       const next = this.#rows[this.#at]
       const isNextPage = next !== undefined && isPageRow(next.row)
       const own = next && !isNextPage ? termOf(next.row) : Number.POSITIVE_INFINITY
@@ -201,8 +197,8 @@ class Cursor {
     return total
   }
 
-  async #read(): Promise<void> {
-    const rows = await this.#tables.postingsAfter(this.#source.number, this.#last, this.#readRows)
+  #read(): void {
+    const rows = this.#tables.postingsAfter(this.#source.number, this.#last, this.#readRows)
     this.#rows = rows.filter(({ row }) => row < FIRST_COUNTS_ROW)
     this.#at = 0
     this.#isAtEnd = this.#rows.length === 0

@@ -7,29 +7,22 @@ const PREFIX_WORDS = 32
 const PLACE = 2 ** 22
 
 /** The most frequent words with this prefix; ties by their bytes. */
-export async function withPrefix(state: IndexState, prefix: string): Promise<string[]> {
+export function withPrefix(state: IndexState, prefix: string): string[] {
   if (prefix === "" || !prefix.isWellFormed() || prefix.includes("\0")) return []
-  for (;;) {
-    const { memtables } = state
-    const fresh = freshCounts(state, prefix)
-    const words = [...fresh.keys()]
-    const terms = await state.termsOf(words)
-    if (memtables !== state.memtables) continue
-    const common = amongCommon(state, prefix, fresh, terms)
-    if (common) return common
-    const all = await state.tables.termsWithPrefix(prefix)
-    if (memtables !== state.memtables) continue
-    const more = new Map(terms.map((term, at) => [term, fresh.get(words[at]!)!]))
-    const totalOf = (term: number) => state.counts.of(term) + (more.get(term) ?? 0)
-    const best = mostFrequent(all, totalOf)
-    const totals = new Map(best.map((term) => [term, totalOf(term)]))
-    const written = best.length === 0 ? [] : await state.tables.wordsWithPrefix(prefix, best)
-    const unwritten = words.filter((_, at) => terms[at] === 0)
-    return firstOf([
-      ...written.map(({ word, term }) => ({ word, docs: totals.get(term)! })),
-      ...unwritten.map((word) => ({ word, docs: fresh.get(word)! })),
-    ])
-  }
+  const fresh = freshCounts(state, prefix)
+  const words = [...fresh.keys()]
+  const terms = state.termsOf(words)
+  const common = amongCommon(state, prefix, fresh, terms)
+  if (common) return common
+  const more = new Map(terms.map((term, at) => [term, fresh.get(words[at]!)!]))
+  const totalOf = (term: number) => state.counts.of(term) + (more.get(term) ?? 0)
+  const best = mostFrequent(state.tables.termsWithPrefix(prefix), totalOf)
+  const written = best.length === 0 ? [] : state.tables.wordsWithPrefix(prefix, best)
+  const unwritten = words.filter((_, at) => terms[at] === 0)
+  return firstOf([
+    ...written.map(({ word, term }) => ({ word, docs: totalOf(term) })),
+    ...unwritten.map((word) => ({ word, docs: fresh.get(word)! })),
+  ])
 }
 
 /** Undefined unless there are enough common words: then no other word is as frequent. */

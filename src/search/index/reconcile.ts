@@ -24,7 +24,7 @@ export async function reconcile(store: Store, engine: Engine, vectors: Vectors |
     await vectors.purge()
   }
   if (gone.length === 0) return
-  await engine.remove(gone)
+  engine.remove(gone)
   await engine.purge()
 }
 

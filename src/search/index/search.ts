@@ -38,14 +38,14 @@ const FEW_SESSIONS = 50
 /** The sum of all integer weights; times the largest impact it still fits 31 bits. */
 const WEIGHTS_TOTAL = 2 ** 23
 
-export async function search(state: IndexState, query: EngineQuery): Promise<EngineHit[]> {
+export function search(state: IndexState, query: EngineQuery): EngineHit[] {
   if (query.limit < 1) return []
-  const weights = await expanded(state, query)
+  const weights = expanded(state, query)
   const scored = [...weights.keys()]
   const required = [...new Set(query.all?.flat())]
   const excluded = [...new Set(query.none)]
   if (scored.length === 0) return []
-  const { views, lists } = await state.load([...scored, ...required, ...excluded])
+  const { views, lists } = state.load([...scored, ...required, ...excluded])
   const documents = views.reduce((sum, view) => sum + view.docs.size, 0)
   const worths = scored.map((word, at) => {
     const having = lists[at]!.reduce((sum, list) => sum + (list?.count ?? 0), 0)
@@ -125,16 +125,13 @@ const listsIn = (lists: readonly (readonly (PostingList | undefined)[])[], view:
   lists.map((found) => found[view]).filter((list) => list !== undefined)
 
 /** Each word once, with the sum of its weights in the query. */
-export async function expanded(
-  state: IndexState,
-  query: Pick<EngineQuery, "words" | "all">,
-): Promise<Map<string, number>> {
+export function expanded(state: IndexState, query: Pick<EngineQuery, "words" | "all">): Map<string, number> {
   const weights = new Map<string, number>()
   const add = (word: string, weight: number) => weights.set(word, (weights.get(word) ?? 0) + weight)
   for (const { word, weight, isPrefix } of query.words) {
     if (!(weight > 0)) continue
     if (!isPrefix) add(word, weight)
-    else for (const longer of await withPrefix(state, word)) add(longer, weight)
+    else for (const longer of withPrefix(state, word)) add(longer, weight)
   }
   for (const word of new Set(query.all?.flat())) if (!weights.has(word)) add(word, 1)
   return weights

@@ -1,16 +1,17 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
 import { IndexUnusable } from "../../domain/index-tables.ts"
-import { makeMutex } from "../../lib/mutex.ts"
 import { flush } from "./flush.ts"
 import type { IndexState } from "./index-state.ts"
 import { Memtable } from "./memtable.ts"
 import { drop, merge, plannedMerge } from "./merge.ts"
+import { dropUnused } from "./purge.ts"
 
 /** Documents after which a memtable is flushed, */
 const MEMTABLE_DOCS = 512
 /** or this many while another flush is running. */
 const MAX_MEMTABLE_DOCS = 4_096
 
-type Job = AsyncGenerator<void, void>
+type Job = Generator<void, void>
 
 /** Schedules flushes, merges and drops, batch by batch. */
 export class Work {
@@ -21,13 +22,11 @@ export class Work {
   #durable: number
   #writing: Job | undefined
   #tidying: Job | undefined
-  readonly #inTurn = makeMutex()
-  #isUncertain = false
   #isClosed = false
 
-  constructor(state: IndexState, position: number, sizeBytes: number) {
+  constructor(state: IndexState, position: number) {
     this.#state = state
-    this.sizeBytes = sizeBytes
+    this.sizeBytes = state.tables.sizeBytes()
     this.position = position
     this.#durable = position
     state.memtables = [new Memtable(position)]
@@ -46,22 +45,15 @@ export class Work {
     return this.memtable.docs.size >= MAX_MEMTABLE_DOCS
   }
 
-  /** Serialises changes of the tables and the state. */
-  alone<T>(change: () => Promise<T>): Promise<T> {
-    return this.#inTurn(async () => {
-      // Another engine may own the tables by now.
-      if (this.#isClosed) throw new IndexUnusable("gone", "the index was closed")
-      return change()
-    })
+  /** Another engine may own the tables once this one is closed. */
+  assertOpen(): void {
+    if (this.#isClosed) throw new IndexUnusable("gone", "the index was closed")
   }
 
   /** Idempotent; later changes are rejected. */
-  close(): Promise<void> {
-    return this.#inTurn(async () => {
-      if (this.#isClosed) return
-      this.#isClosed = true
-      await this.#state.tables.close()
-    })
+  close(): void {
+    if (!this.#isClosed) this.#state.tables.close()
+    this.#isClosed = true
   }
 
   reached(position: number): void {
@@ -71,77 +63,86 @@ export class Work {
   }
 
   /** Back-pressure for writers that outpace the flushes. */
-  async makeRoom(): Promise<void> {
-    while (this.#state.memtables.length > 1) await this.#write()
+  makeRoom(): void {
+    while (this.#hasToWrite()) this.#write()
     this.#freeze()
   }
 
-  async step(idle: boolean): Promise<boolean> {
-    await this.#state.tables.check()
-    if (this.#isUncertain) await this.#reconcile()
-    if (idle && this.#state.memtables.length === 1 && this.#hasToSettle()) await this.#settle()
-    if (this.#state.memtables.length > 1) await this.#write()
-    else await this.#tidy()
-    const hasMore = this.#state.memtables.length > 1 || this.#hasToTidy() || (idle && this.#hasToSettle())
+  step(idle: boolean): boolean {
+    this.assertOpen()
+    const { tables } = this.#state
+    tables.check()
+    if (idle && !this.#hasToWrite() && this.#hasToSettle()) this.#settle()
+    if (this.#hasToWrite()) this.#write()
+    else this.#tidy()
+    const hasMore = this.#hasToWrite() || this.#hasToTidy() || (idle && this.#hasToSettle())
     const isResting = idle && !hasMore
-    const hasToGiveBack = await this.#state.tables.checkpoint(isResting)
-    if (isResting) this.sizeBytes = await this.#state.tables.sizeBytes()
+    const hasToGiveBack = tables.checkpoint(isResting)
+    if (isResting) this.sizeBytes = tables.sizeBytes()
     return hasMore || hasToGiveBack
   }
 
-  /** Flushes everything and completes a running merge. */
-  async finish(): Promise<void> {
-    await this.#state.tables.check()
-    if (this.#isUncertain) await this.#reconcile()
-    if (this.#state.memtables.length === 1) this.#freeze()
-    while (this.#state.memtables.length > 1) await this.#write()
-    if (this.memtable.docs.size > 0) this.#freeze()
-    while (this.#state.memtables.length > 1) await this.#write()
-    while (this.#tidying) await this.#tidy()
+  /** Flushes everything, rewrites segments with removed documents, then deletes unused words and sessions. */
+  async purge(): Promise<void> {
+    const { tables } = this.#state
+    for (;;) {
+      this.assertOpen()
+      tables.check()
+      if (this.memtable.docs.size > 0) this.#freeze()
+      const wasted = this.#state.segments.find(({ docs }) => docs.removedCount > 0)
+      if (this.#hasToWrite()) this.#write()
+      else if (this.#tidying || this.#state.toDrop.length > 0) this.#tidy()
+      else if (wasted) this.#tidying = merge(this.#state, [wasted])
+      else break
+      // Searches on the same thread come first.
+      await nextTurn()
+    }
+    dropUnused(this.#state)
+    tables.purge()
   }
 
   #freezeIfDue(): void {
-    if (this.memtable.docs.size >= MEMTABLE_DOCS && this.#state.memtables.length === 1) this.#freeze()
+    if (this.memtable.docs.size >= MEMTABLE_DOCS && !this.#hasToWrite()) this.#freeze()
   }
 
   #freeze(): void {
     this.#state.memtables = [...this.#state.memtables, new Memtable(this.position)]
   }
 
+  #hasToWrite(): boolean {
+    return this.#state.memtables.length > 1
+  }
+
   #hasToSettle(): boolean {
     return this.memtable.docs.size > 0 || this.position > this.#durable
   }
 
-  async #settle(): Promise<void> {
-    if (this.memtable.docs.size > 0) return this.#freeze()
-    await this.#state.tables.write({ meta: { position: String(this.position) } })
-    this.#durable = this.position
+  #settle(): void {
+    if (this.memtable.docs.size > 0) this.#freeze()
+    else {
+      this.#state.tables.write({ meta: { position: String(this.position) } })
+      this.#durable = this.position
+    }
   }
 
-  async #write(): Promise<void> {
+  #write(): void {
     const [oldest] = this.#state.memtables
     this.#writing ??= flush(this.#state, oldest!)
-    if (!(await this.#advance(this.#writing))) return
-    this.#writing = undefined
+    if (!this.#advance(this.#writing)) return
     this.#durable = oldest!.position
     this.#freezeIfDue()
-    this.sizeBytes = await this.#state.tables.sizeBytes()
+    this.sizeBytes = this.#state.tables.sizeBytes()
   }
 
-  async #tidy(): Promise<void> {
+  #tidy(): void {
     if (!this.#tidying) {
       const [number] = this.#state.toDrop
       const planned = plannedMerge(this.#state.segments)
-      if (number !== undefined) this.#tidying = this.#drop(number)
+      if (number !== undefined) this.#tidying = drop(this.#state, number)
       else if (planned) this.#tidying = merge(this.#state, planned)
       else return
     }
-    if (await this.#advance(this.#tidying)) this.#tidying = undefined
-  }
-
-  async *#drop(number: number): Job {
-    yield* drop(this.#state.tables, number)
-    this.#state.toDrop = this.#state.toDrop.filter((other) => other !== number)
+    this.#advance(this.#tidying)
   }
 
   #hasToTidy(): boolean {
@@ -150,27 +151,15 @@ export class Work {
     )
   }
 
-  /** True when the job is done. One that fails is started again. */
-  async #advance(job: Job): Promise<boolean> {
+  /** True when the job is done. One that fails is started again: its last transaction was rolled back. */
+  #advance(job: Job): boolean {
+    let isOver = true
     try {
-      return (await job.next()).done === true
-    } catch (error) {
-      if (job === this.#writing) this.#writing = undefined
-      else this.#tidying = undefined
-      // The transaction may have been committed all the same.
-      this.#isUncertain = !(error instanceof IndexUnusable)
-      throw error
+      isOver = job.next().done === true
+      return isOver
+    } finally {
+      if (isOver && job === this.#writing) this.#writing = undefined
+      else if (isOver) this.#tidying = undefined
     }
-  }
-
-  /** Makes the tables match the memory, whether or not the last transaction was committed. */
-  async #reconcile(): Promise<void> {
-    const { tables, segments } = this.#state
-    this.#state.forgetWords()
-    this.#state.nextTerm = Number((await tables.meta()).terms) + 1
-    const listed = new Set((await tables.segments()).map(({ segment }) => segment))
-    const unlisted = segments.filter(({ number }) => !listed.delete(number))
-    await this.#state.commit(unlisted, { retired: [...listed], meta: { position: String(this.#durable) } })
-    this.#isUncertain = false
   }
 }

@@ -19,11 +19,7 @@ const FOLDED = 40
  * Groups hits by exchange and scores each exchange as one text too: query words spread over prompt and reply count
  * together, and a word that ten tool calls repeat does not count ten times.
  */
-export async function foldToExchanges(
-  engine: Engine,
-  hits: readonly EngineHit[],
-  words: readonly FoldedWord[],
-): Promise<Candidate[]> {
+export function foldToExchanges(engine: Engine, hits: readonly EngineHit[], words: readonly FoldedWord[]): Candidate[] {
   const candidates = [...Map.groupBy(hits, groupKey).values()]
     .map((group): Candidate => {
       const best = group.reduce((a, b) => (b.score > a.score ? b : a))
@@ -31,23 +27,19 @@ export async function foldToExchanges(
     })
     .sort(byScore)
   const folded = candidates.slice(0, FOLDED)
-  const wholes = await wholeScores(engine, folded, words)
-  for (const [index, candidate] of folded.entries()) candidate.score += WHOLE_SHARE * wholes[index]!
+  const scores = exchangeScores(engine, folded, words)
+  for (const [index, candidate] of folded.entries()) candidate.score += WHOLE_SHARE * scores[index]!
   return candidates
 }
 
-async function wholeScores(
-  engine: Engine,
-  candidates: readonly Candidate[],
-  words: readonly FoldedWord[],
-): Promise<number[]> {
-  const { inverse, wholes } = await engine.wholes(
+function exchangeScores(engine: Engine, candidates: readonly Candidate[], words: readonly FoldedWord[]): number[] {
+  const { inverse, exchanges } = engine.exchangeCounts(
     candidates.map(({ kind, ref, sessionId, exchange }) => {
       return { ref, sessionId, exchange, isAlone: kind === "thought" }
     }),
     words.map(({ word }) => word),
   )
-  return wholes.map(({ length, counts }) => {
+  return exchanges.map(({ length, counts }) => {
     const norm = K1 * (1 - B + (B * length) / AVERAGE_WORDS)
     let score = 0
     for (const [index, { weight }] of words.entries()) {

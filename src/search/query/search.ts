@@ -57,12 +57,12 @@ async function ranked(
 ): Promise<Candidate[]> {
   const { engine, clock } = parts
   const all = query.phrases.map(({ words }) => words)
-  const words = await engine.expand({ words: query.words, all })
+  const words = engine.expand({ words: query.words, all })
   const filter = await filterOf(parts, request)
   const written = { ...query, words: words.map((word) => ({ ...word, isPrefix: false })) }
   const hits = await found(parts, request, filter, written, notes)
   const isTurns = request.unit === "turn"
-  const byWords = isTurns ? smoothTurns(engine, hits, acceptorOf(filter)) : await foldToExchanges(engine, hits, words)
+  const byWords = isTurns ? smoothTurns(engine, hits, acceptorOf(filter)) : foldToExchanges(engine, hits, words)
   // Semantic hits have neither the phrase nor the role.
   const isAboutMeaning = !isTurns && query.phrases.length === 0 && request.kinds === undefined
   const candidates =
@@ -121,7 +121,7 @@ export async function filterOf({ scopes }: Pick<SearchParts, "scopes">, request:
 /** The best hits that contain the phrases literally. Texts are read best first, until there are enough. */
 async function withPhrases(
   store: Store,
-  ask: (limit: number) => Promise<EngineHit[]>,
+  ask: (limit: number) => EngineHit[],
   { phrases }: ParsedQuery,
   { limit, wanted }: { limit: number; wanted: number },
   notes: string[],
@@ -129,7 +129,7 @@ async function withPhrases(
   const held: EngineHit[] = []
   const read = new Set<number>()
   for (const most of PHRASE_CANDIDATES) {
-    const hits = await ask(most)
+    const hits = ask(most)
     const unread = hits.filter(({ ref }) => !read.has(ref))
     while (unread.length > 0 && held.length < wanted) {
       const some = unread.splice(0, read.size === 0 ? FIRST_TEXTS : MORE_TEXTS)
@@ -160,7 +160,7 @@ async function withoutExcluded(
     const refs =
       candidate.kind === "thought" ? [candidate.ref] : engine.docsOfExchange(candidate.sessionId, candidate.exchange)
     const holds = async ({ words, text }: ParsedQuery["excluded"][number]) => {
-      const weights = await engine.weights(refs, words)
+      const weights = engine.weights(refs, words)
       const suspects = refs.filter((_, index) => weights.every((ofWord) => ofWord[index]! > 0))
       if (words.length === 1 || suspects.length === 0) return suspects.length > 0
       const texts = await textsOf(store, suspects)

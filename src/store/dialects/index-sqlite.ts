@@ -47,22 +47,22 @@ const SCHEMA = `
  */
 export function sqliteIndex({ path, archive }: { path: string; archive?: string }): IndexTables {
   let file: OpenFile | undefined
-  const guarded = async <T>(work: (on: OpenFile) => T): Promise<T> => {
-    if (!file) throw new Error("the index is not open")
+  const guarded = <T>(work: () => T): T => {
     try {
-      return work(file)
+      return work()
     } catch (error) {
       throw translated(error, path)
     }
   }
+  const on = <T>(work: (file: OpenFile) => T): T => {
+    const opened = file
+    if (!opened) throw new Error("the index is not open")
+    return guarded(() => work(opened))
+  }
   const all = <Row>(text: string, ...parameters: unknown[]) =>
-    guarded(({ prepare }) => prepare(text).all(...parameters) as Row[])
-  const open = async () => {
-    try {
-      file = openFile(path, archive)
-    } catch (error) {
-      throw translated(error, path)
-    }
+    on(({ prepare }) => prepare(text).all(...parameters) as Row[])
+  const open = () => {
+    file = guarded(() => openFile(path, archive))
   }
   const close = () => {
     file?.db.close()
@@ -70,28 +70,24 @@ export function sqliteIndex({ path, archive }: { path: string; archive?: string 
   }
   return {
     open,
-    async clear() {
+    close,
+    clear() {
       close()
       try {
         for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true })
       } catch (error) {
         throw unusable(error, path)
       }
-      await open()
+      open()
     },
-    check: () => guarded(assertSameFile),
-    meta: async () =>
-      Object.fromEntries(
-        (await all<{ key: string; value: string }>("select key, value from meta")).map(({ key, value }) => [
-          key,
-          value,
-        ]),
-      ),
+    check: () => on(assertSameFile),
+    meta: () =>
+      Object.fromEntries(on(({ prepare }) => prepare("select key, value from meta").raw().all()) as [string, string][]),
     segments: () => all<SegmentRow>("select segment, size, docs from segments order by segment"),
     tombstones: () => all<TombstonesRow>("select segment, removed, hidden from marks"),
     sessions: () => all<SessionRow>("select number, id from sessions"),
     segmentsWithPostings: () =>
-      guarded(({ prepare }) => {
+      on(({ prepare }) => {
         const found: number[] = []
         const next = prepare("select key from lists where key >= ? order by key limit 1").pluck()
         for (let from = 0; ; ) {
@@ -103,7 +99,7 @@ export function sqliteIndex({ path, archive }: { path: string; archive?: string 
         }
       }),
     termsOf: (words) =>
-      guarded(({ prepare }) => {
+      on(({ prepare }) => {
         const find = prepare("select term from terms where word = ?").pluck()
         const found = new Map<string, number>()
         for (const word of words) {
@@ -113,7 +109,7 @@ export function sqliteIndex({ path, archive }: { path: string; archive?: string 
         return found
       }),
     termsWithPrefix: (prefix) =>
-      guarded(({ prepare }) => {
+      on(({ prepare }) => {
         const find = prepare("select term from terms where word >= ? and word < ? order by word").pluck()
         return find.all(prefix, `${prefix}\u{10FFFF}`) as number[]
       }),
@@ -126,7 +122,7 @@ export function sqliteIndex({ path, archive }: { path: string; archive?: string 
     termsAfter: (word, limit) =>
       all<Term>("select word, term from terms where word > ? order by word limit ?", word, limit),
     postings: (keys) =>
-      guarded(({ prepare }) => {
+      on(({ prepare }) => {
         const sought = keys.map(({ segment, row }) => segment * SEGMENT + row)
         const found = new Map<number, Uint8Array>()
         // A call costs as much as finding a row: many are found in one.
@@ -139,50 +135,47 @@ export function sqliteIndex({ path, archive }: { path: string; archive?: string 
         }
         return sought.map((key) => found.get(key))
       }),
-    async postingsAfter(segment, row, limit) {
-      const rows = await all<{ key: number; bytes: Uint8Array }>(
-        "select key, bytes from lists where key > @after and key < @end order by key limit @limit",
-        { after: segment * SEGMENT + row, end: (segment + 1) * SEGMENT, limit },
+    postingsAfter(segment, row, limit) {
+      const first = segment * SEGMENT
+      return all<{ row: number; bytes: Uint8Array }>(
+        "select key - @first as row, bytes from lists where key > @after and key < @end order by key limit @limit",
+        { first, after: first + row, end: first + SEGMENT, limit },
       )
-      return rows.map(({ key, bytes }) => ({ row: key - segment * SEGMENT, bytes }))
     },
-    async rowsAfter(segment, row, limit) {
-      const rows = await all<{ key: number }>(
-        "select key from lists where key > @after and key < @end order by key limit @limit",
-        { after: segment * SEGMENT + row, end: (segment + 1) * SEGMENT, limit },
-      )
-      return rows.map(({ key }) => key - segment * SEGMENT)
-    },
+    dropPostings: (segment, limit) =>
+      on((opened) => {
+        assertSameFile(opened)
+        const rows = "select key from lists where key > ? and key < ? order by key limit ?"
+        const drop = opened.prepare(`delete from lists where key in (${rows})`)
+        return drop.run(segment * SEGMENT, (segment + 1) * SEGMENT, limit).changes > 0
+      }),
     write: (change) =>
-      guarded((on) => {
-        assertSameFile(on)
-        on.db.transaction(() => apply(on, change)).immediate()
+      on((opened) => {
+        assertSameFile(opened)
+        opened.db.transaction(() => apply(opened, change)).immediate()
       }),
     purge: () =>
-      guarded(({ db }) => {
+      on(({ db }) => {
         // Also what moved from page to page before it was deleted: nothing but a new file is certain to be without it.
         db.exec("vacuum")
         db.pragma("wal_checkpoint(truncate)")
       }),
     checkpoint: (isIdle) =>
-      guarded((on) => {
+      on((opened) => {
         const logBytes = sizeOf(`${path}-wal`)
         if (isIdle) {
-          const hasMore = giveBack(on.db)
-          if (logBytes > 0) on.db.pragma("wal_checkpoint(truncate)")
+          const hasMore = giveBack(opened.db)
+          if (logBytes > 0) opened.db.pragma("wal_checkpoint(truncate)")
           return hasMore
         }
-        if (logBytes > Math.max(LONG_LOG_BYTES, on.lastLogBytes * 1.25)) {
-          on.db.pragma("wal_checkpoint(passive)")
+        if (logBytes > Math.max(LONG_LOG_BYTES, opened.lastLogBytes * 1.25)) {
+          opened.db.pragma("wal_checkpoint(passive)")
           // A reader may hold it up. Then it is not tried again until the log is longer still.
-          on.lastLogBytes = logBytes
-        } else if (logBytes < LONG_LOG_BYTES) on.lastLogBytes = 0
+          opened.lastLogBytes = logBytes
+        } else if (logBytes < LONG_LOG_BYTES) opened.lastLogBytes = 0
         return false
       }),
-    async sizeBytes() {
-      return sizeOf(path) + sizeOf(`${path}-wal`)
-    },
-    close: async () => close(),
+    sizeBytes: () => sizeOf(path) + sizeOf(`${path}-wal`),
   }
 }
 
@@ -267,10 +260,6 @@ function apply({ prepare }: OpenFile, change: IndexChange): void {
   run("insert or replace into marks values (@segment, @removed, @hidden)", change.tombstones, (row) => [row])
   run("delete from segments where segment = ?", change.retired, (segment) => [segment])
   run("delete from marks where segment = ?", change.retired, (segment) => [segment])
-  if (change.droppedPostings) {
-    const { segment, row } = change.droppedPostings
-    prepare("delete from lists where key > ? and key <= ?").run(segment * SEGMENT, segment * SEGMENT + row)
-  }
   run("delete from terms where word = ?", change.droppedTerms, ({ word }) => [word])
   run("delete from sessions where number = ?", change.droppedSessions, (number) => [number])
 }

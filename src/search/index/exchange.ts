@@ -3,10 +3,10 @@ import type { IndexState, View } from "./index-state.ts"
 import { impactIn } from "./posting-list.ts"
 
 /** Exchanges or single documents, each scored as one text. */
-export interface Wholes {
+export interface ExchangeCounts {
   /** The idf by word. */
   inverse: number[]
-  wholes: {
+  exchanges: {
     length: number
     /** Weighted counts by word, with the precision of a byte. */
     counts: Float64Array
@@ -19,18 +19,18 @@ export interface DocPlace {
   ref: number
 }
 
-export async function wholesOf(
+export function exchangeCounts(
   state: IndexState,
   of: readonly { sessionId: string; exchange: number; ref: number; isAlone: boolean }[],
   words: readonly string[],
-): Promise<Wholes> {
-  const { views, lists } = await state.load(words)
+): ExchangeCounts {
+  const { views, lists } = state.load(words)
   const documents = views.reduce((sum, view) => sum + view.docs.size, 0)
   const inverse = lists.map((found) => {
     const having = found.reduce((sum, list) => sum + (list?.count ?? 0), 0)
     return having === 0 ? 0 : idfOf(documents, having)
   })
-  const wholes = of.map(({ sessionId, exchange, ref, isAlone }) => {
+  const exchanges = of.map(({ sessionId, exchange, ref, isAlone }) => {
     const places = isAlone ? placeOf(views, ref) : placesOf(state, views, sessionId, exchange)
     const counts = new Float64Array(words.length)
     let length = 0
@@ -45,7 +45,7 @@ export async function wholesOf(
     }
     return { length, counts }
   })
-  return { inverse, wholes }
+  return { inverse, exchanges }
 }
 
 function placeOf(views: readonly View[], ref: number): DocPlace[] {
