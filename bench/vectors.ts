@@ -136,9 +136,9 @@ function openDatabase(at: string, which: EngineName): Database.Database {
 }
 
 async function openEngine(db: Database.Database, which: EngineName): Promise<Engine> {
-  if (which === "own") return openVectorIndex(EMBEDDER, vectorsSqlite(db), systemClock)
-  const peer = sqliteVec(db, DIMENSION, which)
-  return { put: async (items) => peer.put(items), search: async (...query) => peer.search(...query) }
+  const engine =
+    which === "own" ? await openVectorIndex(EMBEDDER, vectorsSqlite(db), systemClock) : sqliteVec(db, DIMENSION, which)
+  return { put: async (items) => engine.put(items), search: async (...query) => engine.search(...query) }
 }
 
 /** Draws and puts the vectors; writes the queries and their exact ten nearest beside them. */

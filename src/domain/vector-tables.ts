@@ -1,13 +1,13 @@
 /** Storage of vectors: one per exchange, by the embedder that computed it last. */
 export interface VectorTables {
   /** In any space, also while no embedder is reachable. */
-  remove(exchanges: readonly number[]): Promise<void>
+  remove(exchanges: readonly number[]): void
   /** The exchanges of each session that have a vector, of any space. */
-  bySession(): Promise<Map<string, number[]>>
+  bySession(): Map<string, number[]>
   /** Leaves no byte of removed vectors in any file. */
-  purge(): Promise<void>
+  purge(): void
   /** The vectors of one space only. */
-  space(space: Space): Promise<SpaceTables>
+  space(space: Space): SpaceTables
 }
 
 /** What comparable vectors have in common: their embedder and our storage format. */
@@ -18,15 +18,15 @@ export interface Space {
 
 export interface SpaceTables {
   /** Replaces the exchange's vector of any space. */
-  put(rows: readonly NewVector[], madeAtMs: number): Promise<void>
+  put(rows: readonly NewVector[], madeAtMs: number): void
   /** When the vectors of these exchanges were computed. */
-  madeAt(exchanges: readonly number[]): Promise<Map<number, number>>
-  count(): Promise<number>
+  madeAt(exchanges: readonly number[]): Map<number, number>
+  count(): number
   /** By ascending exchange, starting after `after`. */
-  page(after: number, limit: number): Promise<StoredVector[]>
-  byExchange(exchanges: readonly number[]): Promise<StoredVector[]>
+  page(after: number, limit: number): StoredVector[]
+  byExchange(exchanges: readonly number[]): StoredVector[]
   /** Deletes vectors of other spaces, up to `limit`; returns their number. */
-  removeForeign(limit: number): Promise<number>
+  removeForeign(limit: number): number
 }
 
 export interface StoredVector {

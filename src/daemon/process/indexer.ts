@@ -40,7 +40,7 @@ serveRecall({
       ...(vectors ? { startVectors: vectors.start(tell) } : {}),
     }),
   async close() {
-    await vectors?.tables.close()
+    vectors?.tables.close()
     await store.close()
   },
 })

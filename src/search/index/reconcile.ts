@@ -8,7 +8,7 @@ import type { Engine } from "./engine.ts"
 export async function reconcile(store: Store, engine: Engine, vectors: Vectors | undefined): Promise<void> {
   const gone: number[] = []
   const staleVectors = new Set<number>()
-  const embedded = (await vectors?.bySession()) ?? new Map<string, number[]>()
+  const embedded = vectors?.bySession() ?? new Map<string, number[]>()
   const indexed = new Map(Array.from(engine.sessions(), ({ sessionId, refs }) => [sessionId, refs]))
   // An index that was rebuilt since does not know what its vectors still have.
   for (const sessionId of new Set([...indexed.keys(), ...embedded.keys()])) {
@@ -20,8 +20,8 @@ export async function reconcile(store: Store, engine: Engine, vectors: Vectors |
   // Exchanges that lost a part get a new vector.
   for (const ref of gone) if (!isThought(ref)) staleVectors.add(engine.info(ref)!.exchange)
   if (vectors && staleVectors.size > 0) {
-    await vectors.remove([...staleVectors])
-    await vectors.purge()
+    vectors.remove([...staleVectors])
+    vectors.purge()
   }
   if (gone.length === 0) return
   engine.remove(gone)

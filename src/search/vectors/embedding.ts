@@ -46,7 +46,7 @@ export interface Embedding {
   /** New ones, and those that grew. Debounced until they have settled. */
   changed(exchanges: readonly ListedExchange[]): void
   /** Also those that are being embedded. */
-  remove(exchanges: readonly number[]): Promise<void>
+  remove(exchanges: readonly number[]): void
   state(): Promise<EmbeddingState>
   /** Resolves after the signal, when the last batch is stored or dropped. */
   stopped: Promise<void>
@@ -104,14 +104,12 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
       return true
     }
     if (walkedTo === undefined) {
-      foreignLeft &&= await index.removeForeign()
+      foreignLeft &&= index.removeForeign()
       return foreignLeft
     }
     const page = await source.below(walkedTo, LIST_AT_ONCE)
-    for (const batch of batches(
-      await index.missing(page.map(withoutFuture).filter((item) => !isFresh(item))),
-      () => atOnce,
-    )) {
+    const missing = index.missing(page.map(withoutFuture).filter((item) => !isFresh(item)))
+    for (const batch of batches(missing, () => atOnce)) {
       await make(batch)
       walkedTo = batch.at(-1)!.exchange
       await pauses.breathe()
@@ -162,7 +160,7 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
       const vectors = await embedded(there.map(({ text }) => text))
       const made = there.map((item, at) => ({ ...item, vector: vectors[at]! }))
       // Not those removed meanwhile.
-      await index.put(made.filter(({ exchange }) => underWay.has(exchange)))
+      index.put(made.filter(({ exchange }) => underWay.has(exchange)))
       atOnce = Math.min(EMBED_AT_ONCE, atOnce * 2)
     } finally {
       for (const { exchange } of items) underWay.delete(exchange)
@@ -190,15 +188,16 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
       for (const item of items) tell(item, clock.nowMs())
       pauses.wake()
     },
-    async remove(exchanges) {
+    remove(exchanges) {
       for (const exchange of exchanges) {
         underWay.delete(exchange)
         changed.delete(exchange)
       }
-      await index.remove(exchanges)
+      index.remove(exchanges)
     },
     async state() {
-      const [done, all] = await Promise.all([index.count(), source.count()])
+      const all = await source.count()
+      const done = index.count()
       return { embedder: embedder.id, done, missing: Math.max(0, all - done), trouble: trouble?.message ?? null }
     },
     stopped: run(),

@@ -37,80 +37,91 @@ const exactly = (query: Float32Array, count: number, limit: number, accept = (_:
 describe("a vector index", () => {
   test("finds the nearest with their cosines, and the same after it was opened again", async () => {
     const index = await open()
-    await index.put(items(5_000))
+    index.put(items(5_000))
     const query = vectorOf(2_345)
-    const found = await index.search(query, 10)
+    const found = index.search(query, 10)
     expect(found[0]!.score).toBeCloseTo(1, 2)
     const right = exactly(query, 5_000, 10)
     expect(found.at(-1)!.score).toBeGreaterThan(right.at(-1)!.score - 0.01)
     expect(found.map(({ score }) => score)).toEqual(found.map(({ score }) => score).sort((a, b) => b - a))
     const again = await open()
-    expect(await again.search(query, 10)).toEqual(found)
-    expect(await again.count()).toBe(5_000)
+    expect(again.search(query, 10)).toEqual(found)
+    expect(again.count()).toBe(5_000)
   })
 
   test("a filter leaves as many results as there are", async () => {
     const index = await open()
-    await index.put(items(5_000))
+    index.put(items(5_000))
     const accept = (exchange: number) => exchange % 250 === 0
-    const found = await index.search(vectorOf(10), 20, accept)
+    const found = index.search(vectorOf(10), 20, accept)
     expect(found).toHaveLength(20)
     expect(new Set(found.map(({ exchange }) => exchange))).toEqual(new Set(items(20).map((_, at) => at * 250)))
   })
 
   test("scores are the cosines of just these, without those that have none", async () => {
     const index = await open()
-    await index.put(items(10))
-    const scores = await index.scores(vectorOf(3), [3, 4, 77])
-    expect([...scores.keys()].sort()).toEqual([3, 4])
-    expect(scores.get(3)).toBeCloseTo(1, 3)
+    index.put(items(10))
+    const scores = index.scores(vectorOf(3), [3, 4, 77])
+    expect(scores.map(({ exchange }) => exchange).sort()).toEqual([3, 4])
+    expect(scores.find(({ exchange }) => exchange === 3)!.score).toBeCloseTo(1, 3)
   })
 
   test("an empty text's vector counts as made, and is found by nothing", async () => {
     const index = await open()
-    await index.put([...items(3), { exchange: 9, sessionId: "s", vector: new Float32Array(48) }])
-    expect((await index.search(vectorOf(1), 10)).map(({ exchange }) => exchange).sort()).toEqual([0, 1, 2])
-    expect(await index.missing([{ exchange: 9, changedAtMs: 1 }])).toEqual([])
-    expect([await index.count(), await (await open()).count()]).toEqual([4, 4])
-    await index.put([{ exchange: 9, sessionId: "s", vector: vectorOf(9) }])
-    expect([await index.count(), (await index.search(vectorOf(9), 1))[0]!.exchange]).toEqual([4, 9])
+    index.put([...items(3), { exchange: 9, sessionId: "s", vector: new Float32Array(48) }])
+    expect(
+      index
+        .search(vectorOf(1), 10)
+        .map(({ exchange }) => exchange)
+        .sort(),
+    ).toEqual([0, 1, 2])
+    expect(index.missing([{ exchange: 9, changedAtMs: 1 }])).toEqual([])
+    expect([index.count(), await (await open()).count()]).toEqual([4, 4])
+    index.put([{ exchange: 9, sessionId: "s", vector: vectorOf(9) }])
+    expect([index.count(), index.search(vectorOf(9), 1)[0]!.exchange]).toEqual([4, 9])
   })
 
   test("missing are those without a vector, and those that changed after it was made", async () => {
     const index = await open()
-    await index.put(items(2))
+    index.put(items(2))
     const asked = [
       { exchange: 0, changedAtMs: 4_000 },
       { exchange: 1, changedAtMs: 6_000 },
       { exchange: 2, changedAtMs: 1 },
     ]
-    expect((await index.missing(asked)).map(({ exchange }) => exchange)).toEqual([1, 2])
+    expect(index.missing(asked).map(({ exchange }) => exchange)).toEqual([1, 2])
   })
 
   test("what is removed is found no more, and not after a restart either", async () => {
     const index = await open()
-    await index.put(items(50))
-    await index.remove([7, 8])
+    index.put(items(50))
+    index.remove([7, 8])
     for (const which of [index, await open()]) {
-      const found = (await which.search(vectorOf(7), 50)).map(({ exchange }) => exchange)
+      const found = which.search(vectorOf(7), 50).map(({ exchange }) => exchange)
       expect(found).toHaveLength(48)
       expect(found.filter((exchange) => exchange === 7 || exchange === 8)).toEqual([])
     }
   })
 
-  test("a removal asked for while a put is under way comes after it", async () => {
+  test("a removal right after a put comes after it", async () => {
     const index = await open()
-    await Promise.all([index.put(items(3)), index.remove([1])])
-    expect((await index.search(vectorOf(1), 9)).map(({ exchange }) => exchange).sort()).toEqual([0, 2])
+    index.put(items(3))
+    index.remove([1])
+    expect(
+      index
+        .search(vectorOf(1), 9)
+        .map(({ exchange }) => exchange)
+        .sort(),
+    ).toEqual([0, 2])
   })
 
   test("a failed write does not stop the next", async () => {
     const index = await open()
     db.pragma("query_only = on")
-    await expect(index.put(items(1))).rejects.toMatchObject({ code: "store_readonly" })
+    expect(() => index.put(items(1))).toThrow(expect.objectContaining({ code: "store_readonly" }))
     db.pragma("query_only = off")
-    await index.put(items(2))
-    expect(await index.count()).toBe(2)
+    index.put(items(2))
+    expect(index.count()).toBe(2)
   })
 
   test.each([
@@ -118,14 +129,14 @@ describe("a vector index", () => {
     ["another dimension", { id: "test:m:32", dimension: 32 }],
   ])("%s sees none of the vectors, and what is left of them is deleted", async (_, other) => {
     const before = await open()
-    await before.put(items(2_500))
+    before.put(items(2_500))
     const after = await open(other)
-    expect(await after.search(vectorOf(1, other.dimension), 10)).toEqual([])
-    expect(await after.missing([{ exchange: 1, changedAtMs: 1 }])).toHaveLength(1)
-    await after.put(items(10, other.dimension))
-    expect(await after.search(vectorOf(1, other.dimension), 99)).toHaveLength(10)
+    expect(after.search(vectorOf(1, other.dimension), 10)).toEqual([])
+    expect(after.missing([{ exchange: 1, changedAtMs: 1 }])).toHaveLength(1)
+    after.put(items(10, other.dimension))
+    expect(after.search(vectorOf(1, other.dimension), 99)).toHaveLength(10)
     let slices = 1
-    while (await after.removeForeign()) slices++
+    while (after.removeForeign()) slices++
     expect([slices, db.prepare("select count(*) from vectors").pluck().get()]).toEqual([3, 10])
   })
 })

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Embedder } from "../../domain/embedder.ts"
 import type { SpaceTables, VectorHit, VectorTables } from "../../domain/vector-tables.ts"
 import type { Clock } from "../../lib/clock.ts"
-import { makeMutex } from "../../lib/mutex.ts"
 import { type Codes, makeCodes } from "./codes.ts"
 import { cosine, isZero, quantise } from "./quantised.ts"
 import { rotationOf } from "./rotation.ts"
@@ -10,16 +9,16 @@ import { rotationOf } from "./rotation.ts"
 /** The vectors of one embedder, by exchange. */
 export interface VectorIndex {
   /** Those without a vector, or with an outdated one. */
-  missing<T extends { exchange: number; changedAtMs: number }>(exchanges: readonly T[]): Promise<T[]>
-  put(items: readonly { exchange: number; sessionId: string; vector: Float32Array }[]): Promise<void>
-  remove(exchanges: readonly number[]): Promise<void>
+  missing<T extends { exchange: number; changedAtMs: number }>(exchanges: readonly T[]): T[]
+  put(items: readonly { exchange: number; sessionId: string; vector: Float32Array }[]): void
+  remove(exchanges: readonly number[]): void
   /** Nearest first. Filters before it selects, so `accept` never shortens the result. */
-  search(vector: Float32Array, limit: number, accept?: (exchange: number) => boolean): Promise<VectorHit[]>
+  search(vector: Float32Array, limit: number, accept?: (exchange: number) => boolean): VectorHit[]
   /** The cosines of those that have a vector. */
-  scores(vector: Float32Array, exchanges: readonly number[]): Promise<Map<number, number>>
-  count(): Promise<number>
+  scores(vector: Float32Array, exchanges: readonly number[]): VectorHit[]
+  count(): number
   /** Deletes a batch of vectors of other embedders; true if there are more. */
-  removeForeign(): Promise<boolean>
+  removeForeign(): boolean
 }
 
 /** Part of the space's id: a change of the rotation or the stored format recomputes all vectors. */
@@ -34,14 +33,13 @@ export async function openVectorIndex(
   tables: VectorTables,
   clock: Clock,
 ): Promise<VectorIndex> {
-  const space = await tables.space({ id: `${id}/${FORMAT}`, dimension })
+  const space = tables.space({ id: `${id}/${FORMAT}`, dimension })
   const memory = await load(space, dimension)
   const rotate = rotationOf(dimension)
-  /** Serialises writes: a vector removed during a put must not come back. */
-  const inOrder = makeMutex()
 
-  const scores = async (query: Float32Array, exchanges: readonly number[]) =>
-    (await space.byExchange(exchanges))
+  const scores = (query: Float32Array, exchanges: readonly number[]) =>
+    space
+      .byExchange(exchanges)
       .filter((row) => !isZero(row))
       .map((row) => ({ exchange: row.exchange, score: cosine(query, row) }))
 
@@ -51,36 +49,27 @@ export async function openVectorIndex(
   }
 
   return {
-    async missing(exchanges) {
-      const madeAt = await space.madeAt(exchanges.map(({ exchange }) => exchange))
+    missing(exchanges) {
+      const madeAt = space.madeAt(exchanges.map(({ exchange }) => exchange))
       return exchanges.filter(({ exchange, changedAtMs }) => (madeAt.get(exchange) ?? -1) < changedAtMs)
     },
-    put: (items) =>
-      inOrder(async () => {
-        const rows = items.map(({ exchange, sessionId, vector }) => ({
-          exchange,
-          sessionId,
-          ...quantise(rotate(vector)),
-        }))
-        await space.put(rows, clock.nowMs())
-        for (const row of rows) memory.put(row)
-      }),
-    remove: (exchanges) =>
-      inOrder(async () => {
-        await tables.remove(exchanges)
-        for (const exchange of exchanges) memory.remove(exchange)
-      }),
-    async search(vector, limit, accept) {
+    put(items) {
+      const rows = items.map(({ vector, ...item }) => ({ ...item, ...quantise(rotate(vector)) }))
+      space.put(rows, clock.nowMs())
+      for (const row of rows) memory.put(row)
+    },
+    remove(exchanges) {
+      tables.remove(exchanges)
+      for (const exchange of exchanges) memory.remove(exchange)
+    },
+    search(vector, limit, accept) {
       const query = rotate(vector)
-      const found = await scores(query, memory.codes.best(query, candidates(limit), accept))
+      const found = scores(query, memory.codes.best(query, candidates(limit), accept))
       return found.sort((a, b) => b.score - a.score || b.exchange - a.exchange).slice(0, limit)
     },
-    async scores(vector, exchanges) {
-      const found = await scores(rotate(vector), exchanges)
-      return new Map(found.map(({ exchange, score }) => [exchange, score]))
-    },
-    count: async () => memory.size(),
-    removeForeign: () => inOrder(async () => (await space.removeForeign(FOREIGN_AT_ONCE)) === FOREIGN_AT_ONCE),
+    scores: (vector, exchanges) => scores(rotate(vector), exchanges),
+    count: memory.size,
+    removeForeign: () => space.removeForeign(FOREIGN_AT_ONCE) === FOREIGN_AT_ONCE,
   }
 }
 
@@ -109,7 +98,7 @@ async function load(space: SpaceTables, dimension: number): Promise<Memory> {
     size: () => codes.size + empty.size,
   }
   for (let after = -1; ; await nextTurn()) {
-    const rows = await space.page(after, LOAD_AT_ONCE)
+    const rows = space.page(after, LOAD_AT_ONCE)
     for (const row of rows) memory.put(row)
     if (rows.length < LOAD_AT_ONCE) return memory
     after = rows.at(-1)!.exchange

@@ -37,11 +37,11 @@ export interface Vectors {
   ): Promise<VectorHit[] | undefined>
   changed(exchanges: readonly ListedExchange[]): void
   /** Works without an embedder too: forgetting does not wait for it. */
-  remove(exchanges: readonly number[]): Promise<void>
+  remove(exchanges: readonly number[]): void
   /** The exchanges of each session that have a vector. */
-  bySession(): Promise<Map<string, number[]>>
+  bySession(): Map<string, number[]>
   /** Leaves no byte of removed vectors. */
-  purge(): Promise<void>
+  purge(): void
   state(): Promise<EmbeddingState>
   stopped: Promise<void>
 }
@@ -91,12 +91,11 @@ export function startVectors(options: VectorsOptions): Vectors {
       const { embedder, index } = ready
       try {
         const [vector] = await embedder.embed([text], "query", signal)
-        const hits = await index.search(vector!, limit, accept)
+        const hits = index.search(vector!, limit, accept)
         const listed = new Set(hits.map(({ exchange }) => exchange))
         const others = also.filter((exchange) => !listed.has(exchange))
-        const scores = others.length > 0 ? await index.scores(vector!, others) : []
         trouble = undefined
-        return [...hits, ...Array.from(scores, ([exchange, score]) => ({ exchange, score }))]
+        return others.length > 0 ? [...hits, ...index.scores(vector!, others)] : hits
       } catch (error) {
         if (!signal?.aborted) report(error)
         return undefined

@@ -20,7 +20,7 @@ interface Row {
  * In a file of their own, so that rebuilding the index keeps what an embedder was paid for. `archive` is the id of a shared
  * archive; vectors of another one are dropped.
  */
-export function sqliteVectors(options: { path: string; archive?: string }): VectorTables & { close(): Promise<void> } {
+export function sqliteVectors(options: { path: string; archive?: string }): VectorTables & { close(): void } {
   let db: Database
   try {
     db = openFile(options)
@@ -30,7 +30,7 @@ export function sqliteVectors(options: { path: string; archive?: string }): Vect
     for (const suffix of ["", "-wal", "-shm"]) rmSync(options.path + suffix, { force: true })
     db = openFile(options)
   }
-  return { ...vectorsSqlite(db), close: async () => void db.close() }
+  return { ...vectorsSqlite(db), close: () => void db.close() }
 }
 
 function openFile({ path, archive }: { path: string; archive?: string }): Database {
@@ -53,25 +53,25 @@ function openFile({ path, archive }: { path: string; archive?: string }): Databa
 /** The caller owns the database. */
 export function vectorsSqlite(db: Database): VectorTables {
   guarded(() => db.exec(TABLE))
+  const remove = db.prepare("delete from vectors where exchange in (select value from json_each(?))")
+  const bySession = db.prepare(
+    "select session_id as id, json_group_array(exchange) as exchanges from vectors group by 1",
+  )
   return {
-    async remove(exchanges) {
-      guarded(() =>
-        db.prepare("delete from vectors where exchange in (select value from json_each(?))").run(list(exchanges)),
-      )
-    },
-    async bySession() {
-      const rows = guarded(() =>
-        db.prepare("select session_id as id, json_group_array(exchange) as exchanges from vectors group by 1").all(),
-      ) as { id: string; exchanges: string }[]
-      return new Map(rows.map(({ id, exchanges }) => [id, JSON.parse(exchanges) as number[]]))
-    },
-    async purge() {
+    remove: (exchanges) => guarded(() => void remove.run(list(exchanges))),
+    bySession: () =>
+      new Map(
+        guarded(() => bySession.all() as { id: string; exchanges: string }[]).map(({ id, exchanges }) => [
+          id,
+          JSON.parse(exchanges),
+        ]),
+      ),
+    purge: () =>
       guarded(() => {
         db.exec("vacuum")
         db.pragma("wal_checkpoint(truncate)")
-      })
-    },
-    space: async (space) => guarded(() => tablesOf(db, space)),
+      }),
+    space: (space) => guarded(() => tablesOf(db, space)),
   }
 }
 
@@ -99,21 +99,14 @@ function tablesOf(db: Database, { id, dimension }: Space): SpaceTables {
     }
   })
   return {
-    async put(rows, madeAtMs) {
-      guarded(() => putAll(rows, madeAtMs))
-    },
-    async madeAt(exchanges) {
-      const rows = guarded(() => madeAt.all({ ...space, exchanges: list(exchanges) })) as {
-        exchange: number
-        made_at_ms: number
-      }[]
-      return new Map(rows.map((row) => [row.exchange, row.made_at_ms]))
-    },
-    count: async () => guarded(() => count.get(space)) as number,
-    page: async (after, limit) => guarded(() => page.all({ ...space, after, limit }) as Row[]).map(toStored),
-    byExchange: async (exchanges) =>
+    put: (rows, madeAtMs) => guarded(() => putAll(rows, madeAtMs)),
+    madeAt: (exchanges) =>
+      new Map(guarded(() => madeAt.raw().all({ ...space, exchanges: list(exchanges) }) as [number, number][])),
+    count: () => guarded(() => count.get(space)) as number,
+    page: (after, limit) => guarded(() => page.all({ ...space, after, limit }) as Row[]).map(toStored),
+    byExchange: (exchanges) =>
       guarded(() => byExchange.all({ ...space, exchanges: list(exchanges) }) as Row[]).map(toStored),
-    removeForeign: async (limit) => guarded(() => removeForeign.run({ ...space, limit })).changes,
+    removeForeign: (limit) => guarded(() => removeForeign.run({ ...space, limit })).changes,
   }
 }
 
