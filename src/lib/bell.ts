@@ -1,4 +1,5 @@
 import type { Store } from "../domain/store.ts"
+import { after } from "./clock.ts"
 
 export interface Bell {
   ring(): void
@@ -21,12 +22,12 @@ export function makeBell({ store, signal }: { store?: Pick<Store, "onWake">; sig
   const rest = (ms: number | undefined, onArmed: (finish: () => void) => void) =>
     new Promise<void>((resolve) => {
       const finish = () => {
-        clearTimeout(timer)
+        cancel?.()
         signal?.removeEventListener("abort", finish)
         wake = () => {}
         resolve()
       }
-      const timer = ms === undefined ? undefined : setTimeout(finish, Math.max(0, ms))
+      const cancel = ms === undefined ? undefined : after(Math.max(0, ms), finish)
       signal?.addEventListener("abort", finish)
       onArmed(finish)
       if (signal?.aborted) finish()

@@ -1,4 +1,5 @@
 import { errorText } from "../domain/failure.ts"
+import { after } from "./clock.ts"
 
 export type Params = Record<string, unknown>
 export type RequestId = number | string
@@ -55,12 +56,12 @@ export function makeJsonRpc({ send, onNotification, onRequest }: JsonRpcOptions)
       const call = Promise.withResolvers<unknown>()
       calls.set(id, call)
       const late = () => call.reject(new RpcTimeout(`did not answer ${method} within ${timeoutMs} ms`))
-      const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
+      const cancel = timeoutMs === undefined ? undefined : after(timeoutMs, late)
       try {
         send({ id, method, params: params as Params })
         return (await call.promise) as T
       } finally {
-        clearTimeout(timer)
+        cancel?.()
         calls.delete(id)
       }
     },

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Delivery } from "../domain/delivery.ts"
 import type { Backoff } from "./backoff.ts"
 import { makeBell } from "./bell.ts"
-import type { Clock } from "./clock.ts"
+import { type Clock, sleep, within } from "./clock.ts"
 import type { Leases } from "./leases.ts"
 import { superviseLoop } from "./supervised-loop.ts"
 
@@ -115,7 +114,7 @@ export function makeLaneRunner(deps: LaneRunnerDeps): LaneRunner {
       signal.removeEventListener("abort", bell.ring)
       await handler.close?.()
       const ended = Promise.all(working)
-      await (endMs === undefined ? ended : Promise.race([ended, sleep(endMs, undefined, { ref: false })]))
+      await (endMs === undefined ? ended : within(endMs, ended))
     },
     ring: () => bell.ring(),
     start(delivery, work) {

@@ -1,6 +1,5 @@
-import { setImmediate } from "node:timers/promises"
 import { errorText } from "../domain/failure.ts"
-import { pause } from "./time.ts"
+import { nextTurn, pause } from "./clock.ts"
 
 /** Everything that runs for as long as the daemon does: it is called round by round, and a round that fails is retried. */
 export interface LoopOptions {
@@ -77,7 +76,7 @@ export async function superviseLoop(options: LoopOptions): Promise<void> {
         await round(signal, alive)
         alive()
         // A round that never waits must not keep everybody else from running.
-        await (everyMs === undefined ? setImmediate() : rest(everyMs))
+        await (everyMs === undefined ? nextTurn() : rest(everyMs))
       } catch (error) {
         // Whatever is cut off by the end of the program is no failure.
         if (signal.aborted) return

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { HookEntry } from "../domain/hook-entry.ts"
 import type { PaneAddress, Panes } from "../domain/panes.ts"
 import type { Route } from "../domain/route.ts"
 import type { Store } from "../domain/store.ts"
+import { within } from "../lib/clock.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
 
 export type FoundRoute = Omit<Route, "platform" | "nativeId">
@@ -34,7 +34,7 @@ export function makeRouteFinder({ store, panes, processStart, parentOf, host, on
       (error: unknown) => void onTrouble(error, tmux.socket),
     )
     // A hanging server must not delay other sessions.
-    const answer = await Promise.race([asked, sleep(IDENTIFY_MS, undefined, { ref: false })])
+    const answer = await within(IDENTIFY_MS, asked)
     if (!answer) return undefined
     const { address } = answer
     // The variable is inherited by every child and outlives the server: only the process tree proves the pane.

@@ -5,6 +5,7 @@ import type { SessionId } from "../domain/ids.ts"
 import type { Permission } from "../domain/permission.ts"
 import type { AgentSetup } from "../domain/setup.ts"
 import type { Store } from "../domain/store.ts"
+import { after } from "../lib/clock.ts"
 import { type Dialog, type DialogDeps, makeDialogs } from "./dialogs.ts"
 
 /** Hooks that ask for a person's word while their agent's own dialog is open: the first answer wins. */
@@ -102,7 +103,7 @@ export function makeAsking(deps: HookApprovalsDeps): HookApprovals {
       const unwatch = dialogs.watch(id, dialog)
       if (!isWaiting) {
         // It comes again to wait; the terminal may be answered before it does.
-        setTimeout(unwatch, COMES_MS).unref()
+        after(COMES_MS, unwatch, { ref: false })
         return undefined
       }
       try {
@@ -111,7 +112,7 @@ export function makeAsking(deps: HookApprovalsDeps): HookApprovals {
         return waited.kind === "over" ? null : undefined
       } finally {
         // One whose connection was closed may come again; whether it is gone is seen sooner than that it does not.
-        if (signal.aborted) setTimeout(unwatch, COMES_MS).unref()
+        if (signal.aborted) after(COMES_MS, unwatch, { ref: false })
         else unwatch()
       }
     },

@@ -2,6 +2,7 @@ import { type HookEvent, hookPayload, type SentHook } from "../domain/hook.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { LiveAgent } from "../domain/live.ts"
 import type { HookAsking } from "../domain/setup.ts"
+import { every } from "../lib/clock.ts"
 
 /** A question that stands on an agent's own screen too, or in a sub-agent of it. */
 export interface Dialog {
@@ -87,11 +88,11 @@ export function makeDialogs({ permits, live, processStart, onTrouble }: DialogDe
       const processes = pids.map((pid) => ({ pid, startedAs: processStart(pid) }))
       const open: Open = { ...dialog, processes, hasWaited: all.get(id)?.hasWaited ?? false, goneOn: 0 }
       all.set(id, open)
-      const timer = setInterval(() => {
+      const stopLooking = every(LOOK_MS, () => {
         look(id, open).catch((error: unknown) => onTrouble(error, `the permission ${id}`))
-      }, LOOK_MS)
+      })
       return () => {
-        clearInterval(timer)
+        stopLooking()
         if (all.get(id) === open) all.delete(id)
       }
     },

@@ -1,5 +1,6 @@
 import { ANSWERED, type LineAnswer, type LineAsking, type LineQuestion } from "../domain/agent-line.ts"
 import type { Machine } from "../domain/platform.ts"
+import { every } from "../lib/clock.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import type { HookApprovalsDeps } from "./asking.ts"
 import { askerOf } from "./asking.ts"
@@ -23,12 +24,12 @@ export function makeLinesAsking(deps: LineAskingDeps): { run(signal: AbortSignal
     if (!(await isAnyoneThere())) return
     alive()
     const over = new AbortController()
-    const leave = setInterval(() => {
+    const stopLooking = every(LOOK_MS, () => {
       isAnyoneThere().then(
         (is) => is || over.abort(),
         () => {},
       )
-    }, LOOK_MS)
+    })
     const heard = {
       asked: (question: LineQuestion, done: AbortSignal) => asked(deps, line.platform, question, done),
       caughtUp: (keys: string[]) =>
@@ -36,7 +37,7 @@ export function makeLinesAsking(deps: LineAskingDeps): { run(signal: AbortSignal
           onTrouble(error, `what ${line.platform} asks no more`),
         ),
     }
-    await line.follow(machine, heard, AbortSignal.any([signal, over.signal])).finally(() => clearInterval(leave))
+    await line.follow(machine, heard, AbortSignal.any([signal, over.signal])).finally(stopLooking)
   }
   return {
     async run(signal) {

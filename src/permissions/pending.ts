@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { PermissionAnswer } from "../domain/driver.ts"
 import type { Permission } from "../domain/permission.ts"
 import type { Store } from "../domain/store.ts"
 import { makeBell } from "../lib/bell.ts"
-import type { Clock } from "../lib/clock.ts"
+import { after, type Clock, sleep } from "../lib/clock.ts"
 import { answerOf, lateText, type Meant } from "./permit-words.ts"
 
 /** Questions of hooks: each comes to wait, goes, and comes again under the same id. Without an answer its agent's own dialog stays. */
@@ -65,11 +64,11 @@ export function makePendingRequests({
   /** When an answer was handed out that is not taken yet. */
   const handed = new Map<string, number>()
   const closing = new AbortController()
-  let behind: NodeJS.Timeout | undefined
+  let cancelSweep = () => {}
 
   /** It was heard of last by its connection, which was closed. */
   const leave = async (id: string) => {
-    await sleep(COMES_MS, undefined, { signal: closing.signal, ref: false })
+    await sleep(COMES_MS, closing.signal)
     if (!present.has(id)) await end(id, "stale", "the agent asks no longer")
   }
 
@@ -87,7 +86,7 @@ export function makePendingRequests({
 
   const settle = async (id: string, signal?: AbortSignal) => {
     const comesMs = performance.now() + COMES_MS
-    for (; ; await sleep(STEP_MS, undefined, { ...(signal && { signal }) })) {
+    for (; ; await sleep(STEP_MS, signal)) {
       const permission = await store.permissions.byId(id)
       const isDecided = permission?.state === "allowed" || permission?.state === "denied"
       const untilMs = Math.max(comesMs, (handed.get(id) ?? 0) + TAKES_MS)
@@ -168,12 +167,11 @@ export function makePendingRequests({
         for (const permission of (await store.permissions.untaken(home)).filter(isLeft))
           if (!handed.has(permission.id)) await withdraw(permission, NOT_CONFIRMED)
       }
-      behind = setTimeout(() => {
-        sweep().catch((error: unknown) => quiet(error, closing.signal, onTrouble))
-      }, RESTART_MS).unref()
+      const run = () => void sweep().catch((error: unknown) => quiet(error, closing.signal, onTrouble))
+      cancelSweep = after(RESTART_MS, run, { ref: false })
     },
     close() {
-      clearTimeout(behind)
+      cancelSweep()
       closing.abort()
     },
   }

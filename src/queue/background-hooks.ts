@@ -1,4 +1,5 @@
 /** Hooks that wait in an agent's background until there is something to wake it with. One for each session. */
+import { after, every } from "../lib/clock.ts"
 export interface BackgroundHooks {
   /** Answers when there is something to say, when another one waits instead, or when it is time to ask again. */
   wait(who: WaitingHook, signal: AbortSignal): Promise<WaitAnswer>
@@ -34,50 +35,47 @@ export interface BackgroundHooksDeps {
 const HOLD_MS = 50_000
 const LOOK_MS = 2_000
 
-interface OpenHook extends WaitingHook {
-  answer(answer: WaitAnswer): void
-}
+const OVER: WaitAnswer = { kind: "over" }
 
 export function makeBackgroundHooks({ processStart }: BackgroundHooksDeps): BackgroundHooks {
-  const open = new Map<string, OpenHook>()
+  const open = new Map<string, (answer: WaitAnswer) => void>()
   let isClosed = false
 
   return {
-    wait: (who, signal) =>
-      new Promise((resolve) => {
-        const name = nameOf(who)
-        const startedAs = who.pid === undefined ? undefined : processStart(who.pid)
-        if (who.pid !== undefined && startedAs === undefined) return resolve({ kind: "over" })
-        if (isClosed) return resolve({ kind: "again" })
-        const mine: OpenHook = {
-          ...who,
-          answer(answer) {
-            clearTimeout(patience)
-            clearInterval(look)
-            signal.removeEventListener("abort", onGone)
-            if (open.get(name) === mine) open.delete(name)
-            resolve(answer)
-          },
-        }
-        const onGone = () => mine.answer({ kind: "over" })
-        const patience = setTimeout(() => mine.answer({ kind: "again" }), HOLD_MS)
-        const look = setInterval(() => {
-          if (who.pid !== undefined && processStart(who.pid) !== startedAs) onGone()
-        }, LOOK_MS)
-        signal.addEventListener("abort", onGone)
-        open.get(name)?.answer({ kind: "over" })
-        open.set(name, mine)
-        if (signal.aborted) onGone()
-      }),
+    async wait({ pid, ...session }, signal) {
+      const name = nameOf(session)
+      const startedAs = pid === undefined ? undefined : processStart(pid)
+      if (pid !== undefined && startedAs === undefined) return OVER
+      if (isClosed) return { kind: "again" }
+      const { promise, resolve } = Promise.withResolvers<WaitAnswer>()
+      const mine = (answer: WaitAnswer) => {
+        if (open.get(name) === mine) open.delete(name)
+        resolve(answer)
+      }
+      const onGone = () => mine(OVER)
+      const cancel = after(HOLD_MS, () => mine({ kind: "again" }))
+      const stopLooking = every(LOOK_MS, () => {
+        if (pid !== undefined && processStart(pid) !== startedAs) onGone()
+      })
+      signal.addEventListener("abort", onGone)
+      open.get(name)?.(OVER)
+      open.set(name, mine)
+      if (signal.aborted) onGone()
+      return promise.finally(() => {
+        cancel()
+        stopLooking()
+        signal.removeEventListener("abort", onGone)
+      })
+    },
     isWaiting: (session) => open.has(nameOf(session)),
     wake(session, text) {
-      const waiting = open.get(nameOf(session))
-      waiting?.answer({ kind: "wake", text })
-      return waiting !== undefined
+      const answer = open.get(nameOf(session))
+      answer?.({ kind: "wake", text })
+      return answer !== undefined
     },
     close() {
       isClosed = true
-      for (const waiting of [...open.values()]) waiting.answer({ kind: "again" })
+      for (const answer of [...open.values()]) answer({ kind: "again" })
     },
   }
 }

@@ -4,6 +4,7 @@ import type { LiveAgent } from "../domain/live.ts"
 import { AGENT_CHANNEL, type DeliveryRoute, messageOf, unreadableMessage } from "../domain/message.ts"
 import { because, type Reason, wordsOf } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
+import { makeBell } from "../lib/bell.ts"
 import { type Leases, type LeasesDeps, makeLeases } from "../lib/leases.ts"
 import { type Settled, stateEntry } from "../lib/transitions.ts"
 import { waitingEntry } from "./messages/entries.ts"
@@ -51,37 +52,29 @@ export function makeMessageLeases({ store, ...deps }: MessageLeasesDeps): Messag
       leases.settle(delivery, state, wordsOf(reason), (tx, nowMs) =>
         tx.journal.append([stateEntry(delivery, state, nowMs, reason)]),
       ),
-    isConfirmed: (delivery, withinMs, signal) =>
-      new Promise((resolve) => {
-        let isOver = false
-        const finish = (confirmed: boolean) => {
-          if (isOver) return
-          isOver = true
-          noticed.delete(delivery.key)
-          off()
-          clearInterval(poll)
-          clearTimeout(patience)
-          signal.removeEventListener("abort", onAbort)
-          if (confirmed) leases.drop(delivery)
-          resolve(confirmed)
+    async isConfirmed(delivery, withinMs, signal) {
+      const { key } = delivery
+      const bell = makeBell({ signal })
+      // The store wakes for every change, and many wait here at the same time.
+      const off = store.onWake(() => noticed.has(key) && bell.ring())
+      const untilMs = performance.now() + withinMs
+      try {
+        while (!signal.aborted) {
+          const now = await store.deliveries.byKey(key).catch(() => delivery)
+          if (now?.state !== "queued") {
+            leases.drop(delivery)
+            return true
+          }
+          const leftMs = untilMs - performance.now()
+          if (leftMs <= 0) return false
+          await bell.wait(Math.min(leftMs, CONFIRM_POLL_MS))
         }
-        let isLooking = false
-        const look = async () => {
-          if (isOver || isLooking) return
-          isLooking = true
-          const now = await store.deliveries.byKey(delivery.key).catch(() => delivery)
-          isLooking = false
-          if (now?.state !== "queued") finish(true)
-        }
-        const onAbort = () => finish(false)
-        // The store wakes for whatever moves, and many wait here at the same time.
-        const off = store.onWake(() => void (noticed.has(delivery.key) && look()))
-        const poll = setInterval(look, CONFIRM_POLL_MS)
-        const patience = setTimeout(() => finish(false), withinMs)
-        signal.addEventListener("abort", onAbort)
-        if (signal.aborted) finish(false)
-        else void look()
-      }),
+        return false
+      } finally {
+        off()
+        noticed.delete(key)
+      }
+    },
     noticed: (key) => void ([...leases.held.values()].some((one) => one.key === key) && noticed.add(key)),
   }
 }

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentConsole } from "../domain/agent-console.ts"
 import { errorText } from "../domain/failure.ts"
 import type { PaneAddress, PaneLook, Panes } from "../domain/panes.ts"
 import { because, type Reason } from "../domain/reason.ts"
+import { sleep } from "../lib/clock.ts"
 import { makeKeyedMutex } from "../lib/mutex.ts"
 
 /** Submits texts to agents that run in panes, one at a time per pane. */

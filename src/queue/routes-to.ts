@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentLine } from "../domain/agent-line.ts"
 import type { LiveAgent } from "../domain/live.ts"
 import type { Panes } from "../domain/panes.ts"
 import type { Machine } from "../domain/platform.ts"
+import { within } from "../lib/clock.ts"
 import type { BackgroundHooks } from "./background-hooks.ts"
 
 /** Where an agent can be reached at this moment. */
@@ -31,8 +31,7 @@ export function makeRoutesTo({ panes, lines, machine, hooks, isUnder }: RoutesTo
   const paneOf = async ({ pid, route }: LiveAgent): Promise<string | undefined> => {
     const kept = route?.pane
     if (!kept) return undefined
-    const asked = panes.identify(kept).catch(() => undefined)
-    const now = await Promise.race([asked, sleep(IDENTIFY_MS, undefined, { ref: false })])
+    const now = await within(IDENTIFY_MS, panes.identify(kept)).catch(() => undefined)
     const isSame =
       now?.serverPid === kept.serverPid && now.serverStart === kept.serverStart && now.panePid === kept.panePid
     return isSame && isUnder(pid, kept.panePid) ? kept.pane : undefined

@@ -1,9 +1,9 @@
-import { setImmediate as pause } from "node:timers/promises"
 import type { CountedAsk, CountedQuery, CountedSession, Tokens } from "../domain/analytics.ts"
 import type { DeliveryState } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
+import { nextTurn } from "../lib/clock.ts"
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts"
 
 /** Reports on turns, questions, tokens, and how long they took. */
@@ -77,7 +77,7 @@ export function makeAnalytics({ store }: { store: Store }): AnalyticsReports {
       const some = new Map(sessions.slice(at, at + SESSIONS_AT_ONCE).map((session) => [session.id, session]))
       for (const { sessionId, ...spent } of await store.analytics.spent([...some.keys()], query))
         rows.push({ ...spent, session: some.get(sessionId)!, asks: 0 })
-      await pause()
+      await nextTurn()
     }
     return rows
   }

@@ -1,4 +1,5 @@
 import type { DriverEvent } from "../domain/driver.ts"
+import { after } from "../lib/clock.ts"
 import type { ChangeSignal } from "./change-signal.ts"
 
 /** What agents say during a turn, for clients that watch it. Held in memory: only the answer is stored. */
@@ -28,7 +29,7 @@ export function makeAnswerStream(changes: ChangeSignal): AnswerStream {
     end(id) {
       const current = said.get(id)
       if (current) current.doing = null
-      setTimeout(() => said.delete(id), KEPT_MS).unref()
+      after(KEPT_MS, () => void said.delete(id), { ref: false })
     },
     since(id, from) {
       const { text, doing } = said.get(id) ?? { text: "", doing: null }

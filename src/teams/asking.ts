@@ -1,4 +1,5 @@
 /** The dispatcher of questions: one at a time for each pair, pairs in parallel. */
+
 import type { Delivery } from "../domain/delivery.ts"
 import type { DrivenSession } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
@@ -14,6 +15,7 @@ import {
 import { because, type Reason } from "../domain/reason.ts"
 import type { Roster } from "../domain/team.ts"
 import { makeBackoff } from "../lib/backoff.ts"
+import { after } from "../lib/clock.ts"
 import { makeLaneRunner } from "../lib/lane-runner.ts"
 import { makeLeases } from "../lib/leases.ts"
 import { conclude, isFinal, isWithAgent, move, WITH_AGENT } from "../lib/transitions.ts"
@@ -216,8 +218,8 @@ const CANCELLED = because("cancelled")
 
 /** Ends the process of a session that ignores the cancellation: the next question starts another. */
 async function endTurn(session: DrivenSession, done: Promise<void>): Promise<void> {
-  const late = setTimeout(() => void session.close().catch(() => {}), CANCEL_MS)
+  const cancel = after(CANCEL_MS, () => void session.close().catch(() => {}))
   session.cancel().catch(() => {})
   await done
-  clearTimeout(late)
+  cancel()
 }

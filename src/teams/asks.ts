@@ -17,7 +17,7 @@ import {
 import { because, shownReason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
-import type { Clock } from "../lib/clock.ts"
+import { type Clock, every } from "../lib/clock.ts"
 import { DAY_MS } from "../lib/time.ts"
 import { checkText, enqueue, isFinal, MAX_ATTEMPTS } from "../lib/transitions.ts"
 import type { AnswerStream } from "./answer-stream.ts"
@@ -171,7 +171,7 @@ export function makeAsks({ store, clock, pairing, changes, stream, settings, hos
     },
     state,
     async wait(id, ms, onProgress) {
-      const telling = onProgress && setInterval(() => void tell(id, onProgress).catch(() => {}), TELL_MS)
+      const stop = onProgress && every(TELL_MS, () => void tell(id, onProgress).catch(() => {}))
       try {
         return await until(
           id,
@@ -180,7 +180,7 @@ export function makeAsks({ store, clock, pairing, changes, stream, settings, hos
           () => false,
         )
       } finally {
-        clearInterval(telling)
+        stop?.()
       }
     },
     async follow(id, { from, ms }) {

@@ -1,10 +1,9 @@
-import { setImmediate as nextTick } from "node:timers/promises"
 import type { Load } from "../domain/analytics.ts"
 import { Failure } from "../domain/failure.ts"
 import type { NewJournalEntry } from "../domain/journal.ts"
 import { PAIR_CHANNEL, type Pair, type PairStatus } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
-import type { Clock } from "../lib/clock.ts"
+import { type Clock, nextTurn } from "../lib/clock.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts"
 import { WITH_AGENT } from "../lib/transitions.ts"
@@ -139,7 +138,7 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
     const beforeMs = Math.min(clock.nowMs() - settings.keepDeliveriesMs, ...open.map((ask) => ask.createdAtMs))
     for (let batch = 0; batch < MOST_BATCHES && !signal?.aborted; batch++) {
       if ((await store.deliveries.drop({ beforeMs, limit: BATCH })) < BATCH) return
-      await nextTick()
+      await nextTurn()
     }
   }
 

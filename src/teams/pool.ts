@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../domain/failure.ts"
 import type { Pair } from "../domain/pair.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Team } from "../domain/team.ts"
-import type { Clock } from "../lib/clock.ts"
+import { type Clock, within } from "../lib/clock.ts"
 import type { Opened } from "./pairs.ts"
 
 /** The processes of pairs' sessions: at most one for each pair, limited in number and in idle time. */
@@ -95,7 +94,7 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
       () => true,
       () => true,
     )
-    const isThere = await Promise.race([pong, sleep(PING_MS, false, { ref: false })])
+    const isThere = (await within(PING_MS, pong)) ?? false
     if (isThere) entry.heardAtMs = clock.nowMs()
     else onTrouble(undefined, `${entry.pairId}: the process ${entry.pid} hangs and is replaced`)
     return isThere

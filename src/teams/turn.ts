@@ -7,8 +7,8 @@ import { because, workedOnBy } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 import type { Turn } from "../domain/turn.ts"
-import type { Clock } from "../lib/clock.ts"
-import { pause } from "../lib/time.ts"
+import { type Clock, pause } from "../lib/clock.ts"
+import { makeMutex } from "../lib/mutex.ts"
 import { conclude, move } from "../lib/transitions.ts"
 import type { AnswerStream } from "./answer-stream.ts"
 import { headingOf } from "./heading.ts"
@@ -56,27 +56,28 @@ export async function runTurn(
     return
   }
 
-  /** Serialises the writes. They are relaxed: what a crash undoes is recovered from the agent's records. */
-  let written: Promise<unknown> = Promise.resolve()
-  const write = (work: (tx: Store) => Promise<unknown>) => {
-    written = written
-      .then(() => store.transaction(work, { durability: "relaxed" }))
-      .then(() => onChanged(id))
-      .catch((error: unknown) => onTrouble(error, id))
-  }
+  const inOrder = makeMutex()
+  /** Relaxed: what a crash undoes is recovered from the agent's records. */
+  const write = (work: (tx: Store) => Promise<unknown>) =>
+    inOrder(() =>
+      store
+        .transaction(work, { durability: "relaxed" })
+        .then(() => onChanged(id))
+        .catch((error: unknown) => onTrouble(error, id)),
+    )
   const run = (tx: Store) =>
     move(tx, delivery, ["delivered"], "running", clock.nowMs(), null, workedOn(session.pid, processStart))
   let isHeard = false
   stream.begin(id)
   const onEvent = (event: DriverEvent) => {
-    if (!isHeard) write(run)
+    if (!isHeard) void write(run)
     isHeard = true
     stream.hear(id, event)
   }
   const ending = session.prompt({ id, text: promptOf(delivery, preface) }, { onEvent }).catch(refused)
-  write((tx) => conclude(tx, delivery, "delivered", clock.nowMs(), null, workedOn(session.pid, processStart)))
+  void write((tx) => conclude(tx, delivery, "delivered", clock.nowMs(), null, workedOn(session.pid, processStart)))
   const end = await ending
-  await written
+  await inOrder(async () => {})
   const isTaken = isHeard || end.status === "done"
   if (isTaken) use.prefaced()
   await persist(signal, onTrouble, id, () =>

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises"
 import * as z from "zod"
 import type { EmbedderAdapter } from "../../domain/embedder.ts"
+import { nextTurn } from "../../lib/clock.ts"
 
 const settings = z.strictObject({
   kind: z.literal("hashed"),

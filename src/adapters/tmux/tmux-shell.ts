@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import type { Socket } from "node:net"
 import { Failure } from "../../domain/failure.ts"
+import { after } from "../../lib/clock.ts"
 
 export interface TmuxTool {
   /** Its whole environment. */
@@ -57,7 +58,7 @@ function makeShell({ env, program = "tmux", maxMs = MAX_MS }: TmuxTool, onEnd: (
   let [out, err] = [Buffer.alloc(0), Buffer.alloc(0)]
   let job: Job | undefined
   let isOver = false
-  let late: NodeJS.Timeout | undefined
+  let cancelEnd = () => {}
 
   const hold = (isHeld: boolean) => {
     for (const one of [child, ...streams]) isHeld ? one.ref() : one.unref()
@@ -66,24 +67,23 @@ function makeShell({ env, program = "tmux", maxMs = MAX_MS }: TmuxTool, onEnd: (
     if (isOver) return
     isOver = true
     onEnd()
-    clearTimeout(late)
+    cancelEnd()
     for (const one of [...(job ? [job] : []), ...waiting.splice(0)]) one.reject(failure)
     job = undefined
     hold(false)
     if (!isGone) endGroup(child)
   }
   const next = () => {
-    clearTimeout(late)
+    cancelEnd()
     job = waiting.shift()
     hold(job !== undefined)
     if (job === undefined) {
-      late = setTimeout(() => end(failing("tmux is not needed any more")), IDLE_MS)
-      late.unref()
+      cancelEnd = after(IDLE_MS, () => end(failing("tmux is not needed any more")), { ref: false })
       return
     }
     const { command } = job
     child.stdin.write(job.script)
-    late = setTimeout(() => end(failing(`tmux did not answer within ${maxMs} ms`, { command })), maxMs)
+    cancelEnd = after(maxMs, () => end(failing(`tmux did not answer within ${maxMs} ms`, { command })))
   }
   const read = () => {
     const stdout = before(out, `\n${token} `)

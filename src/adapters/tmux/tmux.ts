@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
-import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../../domain/failure.ts"
 import type { PaneAddress, PaneGuard, PaneKey, PaneLook, Panes } from "../../domain/panes.ts"
+import { sleep } from "../../lib/clock.ts"
 import { readScreen } from "./screen.ts"
 import { makeTmuxRunner, type TmuxTool } from "./tmux-shell.ts"
 

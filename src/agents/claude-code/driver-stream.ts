@@ -1,3 +1,4 @@
+import { after } from "../../lib/clock.ts"
 import { type DriverTurn, type DriverTurns, inOneLine } from "../shared/driver/turn.ts"
 
 /** A line that Claude Code prints; only the fields used here. `type` need not be its first key. */
@@ -46,7 +47,7 @@ export function claudeTurnReader(running: DriverTurns): ClaudeTurnReader {
   let costSoFar = 0
   /** Background tasks start turns of their own: ignore everything until our prompt is echoed. */
   let waitsFor: string | null = null
-  let held: NodeJS.Timeout | undefined
+  let release = () => {}
 
   const assistant = ({ message }: StreamLine, turn: DriverTurn) => {
     const id = message?.id ?? ""
@@ -87,8 +88,8 @@ export function claudeTurnReader(running: DriverTurns): ClaudeTurnReader {
 
   /** A result without our echo: another turn's end, or our prompt was rejected, and then nothing follows. */
   const hold = (line: StreamLine, turn: DriverTurn) => {
-    clearTimeout(held)
-    held = setTimeout(ended, FOLLOWS_MS, line, turn)
+    release()
+    release = after(FOLLOWS_MS, () => ended(line, turn))
   }
 
   return {
@@ -100,7 +101,7 @@ export function claudeTurnReader(running: DriverTurns): ClaudeTurnReader {
       const turn = running.running
       if (!turn) return undefined
       const isBegun = line.type === "system" && (line.subtype === "init" || line.status === "requesting")
-      if (isBegun || line.uuid === waitsFor) clearTimeout(held)
+      if (isBegun || line.uuid === waitsFor) release()
       if (line.uuid === waitsFor) waitsFor = null
       if (waitsFor !== null) {
         if (line.type === "result") hold(line, turn)

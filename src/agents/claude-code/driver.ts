@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { DrivenSession, DriveOptions, Driver, PromptOptions, TurnEnd } from "../../domain/driver.ts"
 import { Failure } from "../../domain/failure.ts"
 import { promptUuid } from "../../domain/ids.ts"
+import { sleep, within } from "../../lib/clock.ts"
 import { childEnv } from "../shared/driver/environment.ts"
 import { type LineProcess, startLines } from "../shared/driver/lines.ts"
 import { memoryOf } from "../shared/driver/processes.ts"
-import { COMMON, notStartedInTime, SERVER_MS, START_MS, within } from "../shared/driver/start.ts"
+import { COMMON, notStartedInTime, SERVER_MS, START_MS } from "../shared/driver/start.ts"
 import { permission, turns } from "../shared/driver/turn.ts"
 import { claudeTurnReader, failureOf, type StreamLine } from "./driver-stream.ts"
 import { answersTo, decisionOf, permissionRequest, type Suggestion } from "./permission.ts"
@@ -95,7 +95,7 @@ async function start(options: DriveOptions): Promise<DrivenSession> {
     return end
   }
 
-  const ready = await Promise.race([control("initialize"), lines.gone, within(START_MS)])
+  const ready = await within(START_MS, Promise.race([control("initialize"), lines.gone]))
   if (typeof ready !== "object" || ready.response?.subtype !== "success") {
     const why = typeof ready === "string" ? ready : (ready?.response?.error ?? notStartedInTime)
     await lines.close()

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { LiveSession, LiveStatus } from "../../domain/live.ts"
+import { sleep } from "../../lib/clock.ts"
 import { readText } from "../../lib/untrusted-file.ts"
 
 /** Claude Code writes one file per process, not atomically: retry a half-written one. */

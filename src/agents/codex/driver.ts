@@ -1,7 +1,7 @@
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { DrivenSession, DriveOptions, Driver, PromptOptions } from "../../domain/driver.ts"
 import { Failure } from "../../domain/failure.ts"
+import { sleep, within } from "../../lib/clock.ts"
 import { RpcError } from "../../lib/json-rpc.ts"
 import { readNamed } from "../../lib/untrusted-file.ts"
 import { childEnv } from "../shared/driver/environment.ts"
@@ -160,7 +160,7 @@ function drive(options: DriveOptions, peer: RpcPeer, threadId: string, release: 
     memoryBytes: async () => memoryOf(peer.pid),
     async close({ isHanging = false } = {}) {
       /** A hanging process never answers. */
-      const told = (call: Promise<unknown>) => Promise.race([call, peer.gone, sleep(isHanging ? 0 : CLOSE_MS)])
+      const told = (call: Promise<unknown>) => within(isHanging ? 0 : CLOSE_MS, Promise.race([call, peer.gone]))
       if (running.running && reader.turnId !== undefined) await told(interrupt(reader.turnId))
       setClosed("the session was closed")
       detach()

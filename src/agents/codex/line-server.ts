@@ -4,6 +4,7 @@ import { delimiter, isAbsolute, join } from "node:path"
 import { createInterface } from "node:readline"
 import { Failure } from "../../domain/failure.ts"
 import type { Machine } from "../../domain/platform.ts"
+import { after } from "../../lib/clock.ts"
 import { makeJsonRpc, type Params, type RequestId, RpcError, type RpcMessage, RpcTimeout } from "../../lib/json-rpc.ts"
 import { kindOf } from "../../lib/untrusted-file.ts"
 import { openWebSocket } from "./websocket.ts"
@@ -59,8 +60,10 @@ export async function startServer(program: string, machine: Machine, home: strin
   createInterface({ input: child.stdout }).on("line", talk.heard)
   const close = () => {
     child.stdin.end()
-    const kill = setTimeout(() => child.kill("SIGKILL"), END_MS)
-    child.once("exit", () => clearTimeout(kill))
+    child.once(
+      "exit",
+      after(END_MS, () => void child.kill("SIGKILL")),
+    )
   }
   return handshake(talk.begin({ send: (text) => void child.stdin.write(`${text}\n`), close }), ANSWER_MS)
 }

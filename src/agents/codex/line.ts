@@ -1,10 +1,10 @@
 import { EventEmitter, once } from "node:events"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentLine, OpenLine, TakenState } from "../../domain/agent-line.ts"
 import { Failure } from "../../domain/failure.ts"
 import { MESSAGE_ID } from "../../domain/message.ts"
+import { sleep } from "../../lib/clock.ts"
 import { type CodexServer, codexHome, codexProgram, joinDaemon, startServer } from "./line-server.ts"
 import { statusOf, type Thread, type ThreadStatus } from "./line-thread.ts"
 

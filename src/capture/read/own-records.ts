@@ -1,7 +1,6 @@
-import { setImmediate } from "node:timers/promises"
 import type { Capture } from "../../domain/capture.ts"
 import type { LineState, LinesReader, Machine, Platform } from "../../domain/platform.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { type Clock, nextTurn } from "../../lib/clock.ts"
 import { type FoundSource, placesOf, scanPlace } from "../watch/scan.ts"
 import { type OnSkipped, openBytes } from "./bytes.ts"
 
@@ -50,7 +49,7 @@ export function makeOwnRecords({ platforms, machine, clock }: Deps): OwnRecords 
       for (const source of [...likely, ...sources.filter((one) => !isNamed(one) && isLate(one))]) {
         const dirs = await read(source, nativeId, { isEnough, isLikely: likely.includes(source) })
         if (dirs) return dirs
-        await setImmediate()
+        await nextTurn()
       }
       return undefined
     },

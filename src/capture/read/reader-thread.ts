@@ -4,7 +4,7 @@ import { errorText } from "../../domain/failure.ts"
 import type { Platform, SourcePlace } from "../../domain/platform.ts"
 import { redactInside } from "../../domain/redact.ts"
 import type { Source } from "../../domain/source.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { after, type Clock } from "../../lib/clock.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import { makeThreadPeer, type ThreadPeer } from "../../lib/thread-rpc.ts"
 import type { Archive, Batch } from "../store/archive.ts"
@@ -67,7 +67,7 @@ export function makeReaderThread({ start, archive, onRest, onTrouble }: Deps): R
   const ongoing = new Map<number, Ongoing>()
   const storing = new Set<Promise<Kept>>()
   let thread: { worker: Worker; peer: ThreadPeer<Reader> } | undefined
-  let idle: NodeJS.Timeout | undefined
+  let cancelEnd = () => {}
   let lastId = 0
 
   const begin = () => {
@@ -110,7 +110,7 @@ export function makeReaderThread({ start, archive, onRest, onTrouble }: Deps): R
 
   return {
     async read(job, onBytes) {
-      clearTimeout(idle)
+      cancelEnd()
       thread ??= begin()
       const id = ++lastId
       const reading: Ongoing = { onBytes }
@@ -123,11 +123,11 @@ export function makeReaderThread({ start, archive, onRest, onTrouble }: Deps): R
         throw reading.failure ?? (isRefusal(error) ? error : new Error(errorText(error)))
       } finally {
         ongoing.delete(id)
-        if (thread && ongoing.size === 0) idle = setTimeout(() => void end().then(onRest), IDLE_MS).unref()
+        if (thread && ongoing.size === 0) cancelEnd = after(IDLE_MS, () => void end().then(onRest), { ref: false })
       }
     },
     async stop() {
-      clearTimeout(idle)
+      cancelEnd()
       await end()
       await Promise.allSettled(storing)
     },

@@ -1,9 +1,8 @@
-import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import type { Capture } from "../../domain/capture.ts"
 import type { LineState, LinesReader, SourceReader } from "../../domain/platform.ts"
 import { type NewSource, OVER_LIMIT, type Source, UNKNOWN_KIND, UNREAD } from "../../domain/source.ts"
 import { plainText } from "../../domain/text.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { type Clock, nextTurn, sleep } from "../../lib/clock.ts"
 import { makeMutex } from "../../lib/mutex.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import { checkLinks } from "../../lib/untrusted-file.ts"
@@ -68,7 +67,7 @@ export async function readSource(
     const kept = await archive.keep({ captures: pending.take(), source, ...(last && complete ? { seen } : {}) })
     count.leftOut(kept.leftOut)
     turns += kept.turns
-    await setImmediate()
+    await nextTurn()
   }
   for (const capture of captures) {
     count.add(capture)
@@ -132,7 +131,7 @@ async function readLines(
       if (!reader.compression) onBytes(pendingBytes)
       else if (last) onBytes(request.look.sizeBytes)
       pendingBytes = 0
-      await setImmediate()
+      await nextTurn()
     }
     const take = (line: Buffer) => {
       count.line()

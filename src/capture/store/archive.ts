@@ -1,9 +1,8 @@
-import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import type { ArchiveRules, Capture } from "../../domain/capture.ts"
 import type { Project } from "../../domain/project.ts"
 import type { NewSource } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { type Clock, nextTurn, sleep } from "../../lib/clock.ts"
 import { keepBatch } from "./keeper.ts"
 import type { Kept, KnownSession } from "./known.ts"
 import { placed } from "./placement.ts"
@@ -96,7 +95,7 @@ export function makeArchive({ store, clock, rules, gatherMs = GATHER_MS }: Deps)
         if (gatherMs > 0 && !groupOf(waiting).isFull) await sleep(gatherMs)
         await settle(waiting.splice(0, groupOf(waiting).count))
         // The embedded database is synchronous: yield, so that others get a turn.
-        await setImmediate()
+        await nextTurn()
       }
     } finally {
       isWorking = false

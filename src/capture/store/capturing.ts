@@ -1,10 +1,9 @@
 import { dirname } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../../domain/failure.ts"
 import type { Machine, Platform, SourcePlace } from "../../domain/platform.ts"
 import type { SourceLook } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { type Clock, sleep } from "../../lib/clock.ts"
 import { defined } from "../../lib/defined.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import { type LoopOptions, superviseLoop } from "../../lib/supervised-loop.ts"
@@ -182,7 +181,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
 
   /** Throttle: a source without lines is read as a whole at each change, and a streaming agent changes it constantly. */
   const rested = async ({ found, done }: ClaimedSource) => {
-    if (found.claim.reader.mode !== "lines") await sleep(REST_MS, undefined, { ref: false })
+    if (found.claim.reader.mode !== "lines") await sleep(REST_MS)
     done()
   }
 

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, type Stats } from "node:fs"
 import { join, sep } from "node:path"
-import { setImmediate } from "node:timers/promises"
 import type { Claim, FoundFile, Machine, Platform, SourcePlace } from "../../domain/platform.ts"
+import { nextTurn } from "../../lib/clock.ts"
 import { checkLinks, lookAt as lookAtPath, lookBehind } from "../../lib/untrusted-file.ts"
 import type { SourceStat } from "../read/reading.ts"
 
@@ -67,7 +67,7 @@ export async function scanPlace(
       onFound(source)
     }
     if (performance.now() - sliceMs < SLICE_MS) continue
-    await setImmediate()
+    await nextTurn()
     sliceMs = performance.now()
   }
   return count

@@ -1,6 +1,5 @@
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
-import { setTimeout as sleep } from "node:timers/promises"
 import { writeSpool } from "../../capture/read/spool.ts"
 import {
   ASK_PATH,
@@ -12,6 +11,7 @@ import {
   mayWait,
   WAIT_PATH,
 } from "../../domain/hook.ts"
+import { after, sleep } from "../../lib/clock.ts"
 import type { Environment } from "../process/environment.ts"
 import { homeAt, isSocketOurs } from "../process/home.ts"
 import { processStart } from "../process/process-identity.ts"
@@ -151,7 +151,7 @@ export function post(socketPath: string, path: string, { headers, body, maxMs }:
       },
     )
     sent.on("error", () => resolve(none))
-    setTimeout(() => sent.destroy(), maxMs).unref()
+    after(maxMs, () => void sent.destroy(), { ref: false })
     // As bytes: with a string, Node would encode the headers as UTF-8 too.
     sent.end(Buffer.from(body))
   })

@@ -1,7 +1,7 @@
 import { text as readAll } from "node:stream/consumers"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Command } from "commander"
 import { Failure } from "../../domain/failure.ts"
+import { sleep } from "../../lib/clock.ts"
 import type { SystemFinding } from "../../operations/system.ts"
 import { findingLines } from "../doctor/doctor.ts"
 import { refuseAgents } from "../wiring/agent-shell.ts"

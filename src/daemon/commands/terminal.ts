@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { constants } from "node:os"
 import { stripVTControlCharacters, styleText } from "node:util"
 import { rgbOf } from "../../domain/colour.ts"
+import { after } from "../../lib/clock.ts"
 import { columnsOf } from "../../operations/columns.ts"
 import type { Style } from "../../operations/operation.ts"
 import { personsEnvironment } from "../process/environment.ts"
@@ -76,12 +77,12 @@ export function openForPerson(path: string): Promise<boolean> {
   const child = spawn(program, [path], { stdio: "ignore", detached: true, env: personsEnvironment() })
   return new Promise((resolve) => {
     const settle = (isOpened: boolean) => {
-      clearTimeout(patience)
+      cancel()
       // Not earlier: the process could exit before it has reported anything.
       child.unref()
       resolve(isOpened)
     }
-    const patience = setTimeout(() => settle(true), OPENED_MS)
+    const cancel = after(OPENED_MS, () => settle(true))
     child.once("error", () => settle(false))
     child.once("close", (code) => settle(code === 0))
   })

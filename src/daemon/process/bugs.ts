@@ -1,4 +1,5 @@
 import { errorText } from "../../domain/failure.ts"
+import { after } from "../../lib/clock.ts"
 import type { Log } from "./log.ts"
 
 /** Uncaught errors are our bugs, so `doctor` shows them. */
@@ -32,7 +33,7 @@ export function watchBugs(log: Log, onFatal: () => void): Bugs {
     note(err)
     log.fatal({ err }, "uncaught exception; the daemon stops")
     process.exitCode = 1
-    setTimeout(() => process.exit(1), END_MS).unref()
+    after(END_MS, () => process.exit(1), { ref: false })
     onFatal()
   }
   process.on("unhandledRejection", onRejection)

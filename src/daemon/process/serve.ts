@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import type { Hono } from "hono"
 import { redactorOf } from "../../capture/watch/rules.ts"
 import { newKey } from "../../domain/ids.ts"
+import { after } from "../../lib/clock.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { operations } from "../../operations/list.ts"
 import { writeHookScript } from "../../setup/module.ts"
@@ -200,7 +201,7 @@ async function closeServer(server: Server | undefined): Promise<void> {
   if (!server) return
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
-  const patience = setTimeout(() => server.closeAllConnections(), 2_000)
+  const cancel = after(2_000, () => server.closeAllConnections())
   await closed
-  clearTimeout(patience)
+  cancel()
 }

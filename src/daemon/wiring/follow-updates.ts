@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
+import { sleep } from "../../lib/clock.ts"
 import { visible } from "../../operations/columns.ts"
 import type { Call } from "../../operations/invoke.ts"
 import { updateLine } from "../../operations/updates.ts"

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
+import { every, sleep } from "../../lib/clock.ts"
 import { visible } from "../../operations/columns.ts"
 import type { Call } from "../../operations/invoke.ts"
 import { type PermissionView, permissionsAnswer, permissionText } from "../../operations/permissions.ts"
@@ -55,12 +55,12 @@ async function question(
 ) {
   const reader = createInterface({ input: process.stdin, output: process.stdout })
   const gone = new AbortController()
-  const timer = setInterval(() => {
+  const stopLooking = every(ASK_MS, () => {
     isGone().then(
       (is) => is && gone.abort(),
       () => {},
     )
-  }, ASK_MS)
+  })
   reader.once("SIGINT", () => {
     onInterrupt()
     process.exit(130)
@@ -82,7 +82,7 @@ async function question(
     write("\n")
     return undefined
   } finally {
-    clearInterval(timer)
+    stopLooking()
     reader.close()
   }
 }

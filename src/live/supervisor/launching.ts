@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentConsole } from "../../domain/agent-console.ts"
 import type { PaneAddress, Panes } from "../../domain/panes.ts"
 import type { Team } from "../../domain/team.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { type Clock, sleep } from "../../lib/clock.ts"
 
 export interface LaunchDeps {
   clock: Clock

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Channel, IncomingMessage } from "../../domain/channel.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -10,7 +9,7 @@ import { BUTTON, type MessageOrigin, type MessagePart } from "../../domain/outgo
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
 import type { Topic } from "../../domain/topic.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { type Clock, sleep } from "../../lib/clock.ts"
 import type { Answers } from "./answers.ts"
 import { type Attachments, type Brought, filesIn, folderOf } from "./attachments.ts"
 import { digestOf, type Gathered, messagesBehind, partOf, settledWith } from "./fragments.ts"

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Caller } from "../../domain/caller.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import type { SessionId } from "../../domain/ids.ts"
@@ -9,7 +8,7 @@ import type { Hookless, Watch } from "../../domain/presence.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { type Clock, sleep } from "../../lib/clock.ts"
 import { moveOn, settleLeased } from "../../lib/transitions.ts"
 import type { MessageLeases } from "../message-leases.ts"
 

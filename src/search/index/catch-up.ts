@@ -1,4 +1,5 @@
 /** Right after a start, answers wait a moment for what agents wrote while the daemon was down. */
+import { within } from "../../lib/clock.ts"
 export interface CatchUp {
   /** Resolves once caught up, or when an incomplete answer is better than a late one. */
   wait(): Promise<void>
@@ -16,7 +17,6 @@ export function makeCatchUp(caughtUp: Promise<unknown>, mostMs = MOST_MS): Catch
     .then(() => {
       isDone = true
     })
-  const limit = new Promise<void>((resolve) => setTimeout(resolve, mostMs).unref())
-  const waited = Promise.race([done, limit])
+  const waited = within(mostMs, done)
   return { wait: () => waited, isDone: () => isDone }
 }

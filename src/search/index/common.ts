@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises"
 import type { IndexTables, Term } from "../../domain/index-tables.ts"
+import { nextTurn } from "../../lib/clock.ts"
 import type { Counts } from "./counts.ts"
 
 /** At a million messages, one word in sixty is in this many documents. */

@@ -1,10 +1,8 @@
-import { setImmediate } from "node:timers/promises"
 import { type IndexTables, IndexUnusable } from "../../domain/index-tables.ts"
 import type { Store } from "../../domain/store.ts"
 import { makeBell } from "../../lib/bell.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { type Clock, nextTurn, pause } from "../../lib/clock.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
-import { pause } from "../../lib/time.ts"
 import type { SearchRequest, SearchResult } from "../query/request.ts"
 import { makeScopes } from "../query/scope.ts"
 import { search } from "../query/search.ts"
@@ -162,7 +160,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     const untilMs = performance.now() + TIDY_MS
     do {
       hasWork = engine.work({ idle: isCalm })
-      await setImmediate()
+      await nextTurn()
     } while (hasWork && performance.now() < untilMs)
     return hasWork || more
   }
@@ -177,7 +175,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
 
   const restAfter = (workedMs: number, signal: AbortSignal) => {
     const restMs = waiting.length > 0 ? 0 : Math.min(MOST_PAUSE_MS, workedMs * (1 / paceShare - 1))
-    return restMs < 1 ? setImmediate() : pause(restMs, signal)
+    return restMs < 1 ? nextTurn() : pause(restMs, signal)
   }
 
   return {

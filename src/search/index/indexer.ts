@@ -1,9 +1,9 @@
-import { setImmediate } from "node:timers/promises"
 import type { JournalEntry } from "../../domain/journal.ts"
 import { searchableText } from "../../domain/metadata.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Thought } from "../../domain/thought.ts"
 import type { Turn } from "../../domain/turn.ts"
+import { nextTurn } from "../../lib/clock.ts"
 import { isEcho } from "../query/echo.ts"
 import { exchangeFinder } from "../query/exchange-finder.ts"
 import { refOfThought, refOfTurn } from "../query/refs.ts"
@@ -53,7 +53,7 @@ export function makeIndexer({
         if (turn.text !== "" && !isEcho(turn)) docs.push(docOfTurn(turn, await exchanges.of(turn)))
       engine.add(docs, position)
       onChanged(changedExchanges(docs))
-      await setImmediate()
+      await nextTurn()
     }
     engine.hide(turns.filter(({ supersededAtMs }) => supersededAtMs !== null).map(({ seq }) => refOfTurn(seq)))
   }

@@ -1,5 +1,6 @@
 import type { MessagePort, Worker } from "node:worker_threads"
 import { Failure } from "../../domain/failure.ts"
+import { after } from "../../lib/clock.ts"
 import { type LoopState, loopStates, onLoopChange, reportElsewhere } from "../../lib/supervised-loop.ts"
 import { makeThreadPeer, type ThreadPeer } from "../../lib/thread-rpc.ts"
 import type { SearchRequest, SearchResult } from "../query/request.ts"
@@ -104,9 +105,9 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
     thread = undefined
     reportElsewhere(THREAD, undefined)
     ending = new Promise<void>((resolve) => {
-      const timer = setTimeout(() => void worker.terminate(), END_MS)
+      const cancel = after(END_MS, () => void worker.terminate())
       worker.once("exit", () => {
-        clearTimeout(timer)
+        cancel()
         ending = undefined
         // Pending calls are rejected.
         peer.close(stopping())
@@ -171,7 +172,7 @@ export function serveRecall({
       wake: () => core.wake(),
       pace: (share) => core.pace(share),
       end() {
-        clearTimeout(idle)
+        cancelRest()
         ending.abort()
         void running
           .then(close)
@@ -186,10 +187,10 @@ export function serveRecall({
   )
   const tellLoops = () => owner.tell("loops", loopStates())
   onLoopChange(tellLoops)
-  let idle: NodeJS.Timeout | undefined
+  let cancelRest = () => {}
   const busy = () => {
-    clearTimeout(idle)
-    if (!ending.signal.aborted) idle = setTimeout(() => void rest().catch(busy), IDLE_MS)
+    cancelRest()
+    if (!ending.signal.aborted) cancelRest = after(IDLE_MS, () => void rest().catch(busy))
   }
   const rest = async () => {
     const { vectors } = await core.facts()

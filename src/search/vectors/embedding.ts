@@ -1,7 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Embedder } from "../../domain/embedder.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { type Clock, nextTurn } from "../../lib/clock.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { HOUR_MS } from "../../lib/time.ts"
 import type { VectorIndex } from "./index.ts"

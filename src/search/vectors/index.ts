@@ -1,7 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Embedder } from "../../domain/embedder.ts"
 import type { SpaceTables, VectorHit, VectorTables } from "../../domain/vector-tables.ts"
-import type { Clock } from "../../lib/clock.ts"
+import { type Clock, nextTurn } from "../../lib/clock.ts"
 import { type Codes, makeCodes } from "./codes.ts"
 import { cosine, isZero, quantise } from "./quantised.ts"
 import { rotationOf } from "./rotation.ts"

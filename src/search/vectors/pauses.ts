@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../../domain/failure.ts"
+import { makeBell } from "../../lib/bell.ts"
+import { pause } from "../../lib/clock.ts"
 
 export interface EmbeddingPauses {
   /** Debounce for growing exchanges. */
@@ -16,20 +17,16 @@ const usual: EmbeddingPauses = { settleMs: 15_000, restMs: 600_000, firstTrouble
 /** The waits of the embedding loop. All end with the signal. */
 export function makePauses(signal: AbortSignal, given: Partial<EmbeddingPauses> = {}) {
   const { settleMs, restMs, firstTroubleMs, longestTroubleMs } = { ...usual, ...given }
-  let wake = () => {}
-  const wait = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => {})
+  const bell = makeBell({ signal })
   return {
     settleMs,
-    wake: () => wake(),
+    wake: bell.ring,
     /** Between batches, because searches on the same thread come first. */
-    breathe: () => wait(1),
+    breathe: () => pause(1, signal),
     /** Until a change has settled, or the next poll; true after a wake-up. */
     async rest(somethingIsFresh: boolean): Promise<boolean> {
-      const woken = new Promise<boolean>((resolve) => {
-        wake = () => resolve(true)
-      })
-      const told = somethingIsFresh || (await Promise.race([woken, wait(restMs).then(() => false)]))
-      if (told) await wait(settleMs)
+      const told = somethingIsFresh || (await bell.wait(restMs))
+      if (told) await pause(settleMs, signal)
       return told
     },
     backoff: {

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import Database from "better-sqlite3"
 import { type SqlBool, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from "kysely"
 import { Failure, type FailureCode } from "../../domain/failure.ts"
+import { sleep } from "../../lib/clock.ts"
 import { type PutRow, toPutTurn } from "../tables/turns.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 

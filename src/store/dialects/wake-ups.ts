@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events"
+import { after } from "../../lib/clock.ts"
 
 /** Throttle: the first of a burst is reported at once, the rest together after this. */
 const GATHER_MS = 10
@@ -25,7 +26,7 @@ export function makeWakeUps(): WakeUps {
       isPending = true
       const leftMs = emittedAtMs + GATHER_MS - performance.now()
       if (leftMs <= 0) setImmediate(emit)
-      else setTimeout(emit, leftMs)
+      else after(leftMs, emit)
     },
     on(listener) {
       listeners.on("wake", listener)

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander"
 import * as z from "zod"
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
+import { every } from "../../lib/clock.ts"
 import { visible } from "../../operations/columns.ts"
 import type { Call } from "../../operations/invoke.ts"
 import { commandsOf, type Operation, type Style } from "../../operations/operation.ts"
@@ -134,15 +135,15 @@ function showProgress(
   { call, caller, draw }: CliOptions,
 ): () => void {
   if (!draw) return () => {}
-  const timer = setInterval(() => {
+  const stop = every(DRAW_MS, () => {
     // A failed poll must not stop the work.
     call(from, {}, caller).then(
       (output) => draw(line(output)),
       () => {},
     )
-  }, DRAW_MS)
+  })
   return () => {
-    clearInterval(timer)
+    stop()
     draw("")
   }
 }

@@ -1,5 +1,6 @@
 import type { Duplex, Writable } from "node:stream"
 import { Failure } from "../../domain/failure.ts"
+import { after } from "../../lib/clock.ts"
 import { lineTaker } from "../cli/lines.ts"
 import { MAX_BODY_BYTES } from "../http/limits.ts"
 
@@ -44,7 +45,7 @@ export function relay({ listen, output, connect }: RelayOptions): void {
   let link: Duplex | undefined
   let connecting = false
   let unseen: Carried[] = []
-  let looking: NodeJS.Timeout | undefined
+  let cancelLook: (() => void) | undefined
 
   const open = async () => {
     if (connecting || link) return
@@ -114,12 +115,12 @@ export function relay({ listen, output, connect }: RelayOptions): void {
   const lookLater = (carried: Carried) => {
     unseen.push(carried)
     if (unseen.length > MOST_UNSEEN) look()
-    else looking ??= setTimeout(look, LOOK_AFTER_MS)
+    else cancelLook ??= after(LOOK_AFTER_MS, look)
   }
 
   const look = () => {
-    clearTimeout(looking)
-    looking = undefined
+    cancelLook?.()
+    cancelLook = undefined
     const carried = unseen
     unseen = []
     for (const { line, from, isSent } of carried) {

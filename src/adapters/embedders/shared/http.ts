@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../../../domain/failure.ts"
+import { sleep } from "../../../lib/clock.ts"
 
 export interface Endpoint {
   url: string
@@ -27,7 +27,7 @@ export async function postJson(endpoint: Endpoint, body: unknown, signal?: Abort
     const mayPass = status === 429 || status >= 500
     if (!mayPass || attempt === ATTEMPTS || pauseMs > LONGEST_PAUSE_MS)
       throw answered(endpoint, status, text, retryAfterMs)
-    await sleep(pauseMs, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted())
+    await sleep(pauseMs, signal).catch(() => signal?.throwIfAborted())
   }
 }
 

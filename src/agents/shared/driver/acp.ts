@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { DrivenSession, DriveOptions, Driver, DriverCan, PromptOptions } from "../../../domain/driver.ts"
 import { Failure } from "../../../domain/failure.ts"
+import { sleep } from "../../../lib/clock.ts"
 import { RpcError } from "../../../lib/json-rpc.ts"
 import { readNamed } from "../../../lib/untrusted-file.ts"
 import { type AcpQuestion, type AcpResult, acpTurnReader } from "./acp-turn.ts"

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
-import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../../../domain/failure.ts"
+import { within } from "../../../lib/clock.ts"
 import { DRIVEN, endLeftBehind } from "./processes.ts"
 
 export interface Launch {
@@ -54,7 +54,7 @@ export async function startLines({ command, args, cwd, env, onLine }: Launch): P
   child.stdin.on("error", () => {})
   child.once("exit", async (code, signal) => {
     endLeftBehind(child.pid!, mark)
-    await Promise.race([closed, sleep(DRAIN_MS)])
+    await within(DRAIN_MS, closed)
     isGone = true
     const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`
     const noise = garbage === 0 ? "" : ` (${garbage} lines of its output were no JSON)`
@@ -77,23 +77,13 @@ export async function startLines({ command, args, cwd, env, onLine }: Launch): P
     },
     async close({ isHanging = false } = {}) {
       child.stdin.end()
-      if (!isHanging && (await within(gone, END_OF_INPUT_MS))) return
+      if (!isHanging && (await within(END_OF_INPUT_MS, gone)) !== undefined) return
       if (!isHanging) child.kill("SIGTERM")
-      if (!isHanging && (await within(gone, TERMINATE_MS))) return
+      if (!isHanging && (await within(TERMINATE_MS, gone)) !== undefined) return
       child.kill("SIGKILL")
       await gone
     },
   }
-}
-
-async function within(gone: Promise<string>, ms: number): Promise<boolean> {
-  const timer = new AbortController()
-  const isGone = await Promise.race([
-    gone.then(() => true),
-    sleep(ms, false, { signal: timer.signal }).catch(() => false),
-  ])
-  timer.abort()
-  return isGone
 }
 
 function notStarted(error: NodeJS.ErrnoException, command: string, cwd: string): Failure {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { DriveOptions, DriverCan } from "../../../domain/driver.ts"
 import { Failure } from "../../../domain/failure.ts"
+import { within } from "../../../lib/clock.ts"
 import type { RpcPeer } from "./rpc.ts"
 
 /** What most agents can: each driver names its differences. */
@@ -27,19 +27,17 @@ export const START_MS = 60_000
 export const SERVER_MS = 10_000
 export const notStartedInTime = `the agent was not ready after ${START_MS / 1000} seconds`
 
-/** Resolves after this time, and does not keep the process alive. */
-export const within = (ms: number): Promise<undefined> => sleep(ms, undefined, { ref: false })
-
 /** Closes a process that does not answer in time. */
 export async function inTime<T>(peer: RpcPeer, answer: Promise<T>): Promise<T> {
-  const first = await Promise.race([answer, within(START_MS).then(() => late)])
-  if (first !== late) return first as T
+  const first = await within(
+    START_MS,
+    answer.then((value) => ({ value })),
+  )
+  if (first) return first.value
   answer.catch(() => {})
   await peer.close()
   throw new Failure("agent_failed", notStartedInTime)
 }
-
-const late = Symbol("late")
 
 /** Checks what a shared process would not notice or would ignore. */
 export function checked({ projectDir, settingsFile }: DriveOptions, can: { settings: boolean }): void {

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import type { DatabaseSync, SQLInputValue } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { OVER_LIMIT } from "../../../domain/source.ts"
+import { after } from "../../../lib/clock.ts"
 import { refused } from "../../../lib/path-rules.ts"
 import { firstBytes, lookAt, readBytes } from "../../../lib/untrusted-file.ts"
 
@@ -94,18 +95,18 @@ function readCopy<T>(path: string, before: string, read: (db: ForeignDb) => T): 
     dropCopy()
     kept = { path, stamp: before, ...openCopy(path, before) }
   }
-  clearTimeout(kept.end)
-  kept.end = setTimeout(dropCopy, COPY_KEPT_MS).unref()
+  kept.keep?.()
+  kept.keep = after(COPY_KEPT_MS, dropCopy, { ref: false })
   return inTransaction(kept.db, read)
 }
 
 /** Cached for a moment: a database is read in many short reads. */
 const COPY_KEPT_MS = 5_000
-let kept: { path: string; stamp: string; db: DatabaseSync; folder: string; end?: NodeJS.Timeout } | undefined
+let kept: { path: string; stamp: string; db: DatabaseSync; folder: string; keep?: () => void } | undefined
 
 function dropCopy(): void {
   if (!kept) return
-  clearTimeout(kept.end)
+  kept.keep?.()
   kept.db.close()
   rmSync(kept.folder, { recursive: true, force: true })
   kept = undefined

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { pause } from "./time.ts"
+import { pause } from "./clock.ts"
 
 test("a pause ends when its time is over, and at once with the signal, without throwing", async () => {
   const over = new AbortController()
