@@ -3,6 +3,9 @@ type Snake<S extends string> = S extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : S
 type Columns<T> = { [K in keyof T & string as Snake<K>]: unknown }
+/** The columns of a domain type as the database has them: without its brands and literals. */
+export type ColumnsOf<T> = { [K in keyof T & string as Snake<K>]: Plain<T[K]> }
+type Plain<V> = V extends boolean | number ? number : V extends null ? null : string
 type Encoded<V> = V extends boolean ? number : V extends number | string | null | undefined ? V : string
 
 /** How a row of this type is decoded: which of its fields are JSON, and which are flags. */

@@ -1,8 +1,25 @@
 import type { Generated, GeneratedAlways } from "kysely"
+import type { ApprovalRequest, Bot, Budget, Hold, Person, TeamPerson } from "../domain/channel-store.ts"
+import type { Delivery } from "../domain/delivery.ts"
+import type { Answer, Pair, PairSession } from "../domain/pair.ts"
+import type { AuditEntry, Permission } from "../domain/permission.ts"
+import type { Presence } from "../domain/presence.ts"
+import type { Project } from "../domain/project.ts"
+import type { Route } from "../domain/route.ts"
+import type { Run } from "../domain/run.ts"
+import type { SessionEdge } from "../domain/session.ts"
+import type { Source } from "../domain/source.ts"
+import type { TaskState } from "../domain/task-state.ts"
+import type { Topic } from "../domain/topic.ts"
+import type { Update } from "../domain/update.ts"
+import type { WaitNotice } from "../domain/wait-notice.ts"
+import type { ColumnsOf } from "./rows.ts"
+
+type Numbered<T> = ColumnsOf<Omit<T, "seq">> & { seq: GeneratedAlways<number> }
 
 /** The shape of the rows, the same on both databases: times are milliseconds, flags are 0 or 1, JSON is text. */
 export interface Tables {
-  projects: { id: string; root_uri: string; created_at_ms: number }
+  projects: ColumnsOf<Project>
   project_roots: { seen_uri: string; project_id: string }
   sessions: {
     id: string
@@ -49,25 +66,9 @@ export interface Tables {
     key: string | null
     created_at_ms: number
   }
-  sources: {
+  sources: ColumnsOf<Omit<Source, "id" | "offset" | "origin">> & {
     id: GeneratedAlways<number>
-    platform: string
-    key: string
-    path: string
-    mode: string
-    inode: string
-    size_bytes: number
-    mtime_ms: number
     offset_bytes: number
-    head_hash: string
-    tail_hash: string
-    memory: string
-    read_at_ms: number
-    lines: number
-    skipped: string
-    unknown: number
-    unreadable: number
-    trouble: string | null
     /** Null where it was read before origins were kept. */
     origin: string | null
   }
@@ -91,24 +92,8 @@ export interface Tables {
     superseded_at_ms: number | null
   }
   forgotten: { session_hash: string; turn_hash: string; at_ms: number }
-  session_edges: {
-    session_id: string
-    kind: string
-    parent_platform: string
-    parent_native_id: string
-    at_ms: number
-  }
-  runs: {
-    session_id: string
-    host: string
-    pid: number
-    pane: string | null
-    start: string
-    started_at_ms: number
-    seen_at_ms: number
-    ended_at_ms: number | null
-    end_reason: string | null
-  }
+  session_edges: ColumnsOf<SessionEdge> & { session_id: string }
+  runs: ColumnsOf<Omit<Run, "platform" | "nativeId" | "projectId" | "end">> & { end_reason: string | null }
   bindings: {
     caller_key: string
     root_uri: string | null
@@ -126,162 +111,28 @@ export interface Tables {
     key: string | null
   }
   followers: { name: string; position: number }
-  deliveries: {
-    seq: GeneratedAlways<number>
-    key: string
-    lane: string
-    channel: string
-    payload: string
-    state: string
-    repeatable: number
-    host: string | null
-    attempts: Generated<number>
-    max_attempts: number
-    due_at_ms: number
-    expires_at_ms: number | null
-    lease_owner: string | null
-    lease_until_ms: number | null
-    attempt_started_at_ms: number | null
-    outcome: string | null
-    fingerprint: string | null
-    session_id: string | null
-    rung: string | null
-    fetch_key: string | null
-    created_at_ms: number
-    settled_at_ms: number | null
-  }
-  routes: {
-    session_id: string
-    host: string
-    pid: number
-    process_start: string
-    /** The address in JSON; null where the process runs in no pane. */
-    pane: string | null
-    seen_at_ms: number
-  }
-  posts: {
-    team: string
-    host: string
-    session_id: string | null
-    native_id: string | null
-    pid: number
-    process_start: string | null
-    since_ms: number
-    gone_at_ms: number | null
-    cause: string | null
-    is_told: number
-    is_kept: number
-  }
-  updates: {
-    seq: GeneratedAlways<number>
-    team: string
-    key: string
-    type: string
-    message_id: string | null
-    session_id: string | null
-    turn_seq: number | null
-    data: string
-    at_ms: number
-  }
-  task_states: {
-    project_id: string
-    native_session_id: string
-    current_task: string | null
-    current_task_id: string | null
+  deliveries: Numbered<Omit<Delivery, "route" | "attempts">> & { attempts: Generated<number>; rung: string | null }
+  routes: ColumnsOf<Omit<Route, "platform" | "nativeId">>
+  posts: ColumnsOf<Omit<Presence, "isSupervised">> & { is_kept: number }
+  updates: Numbered<Update>
+  task_states: ColumnsOf<Omit<TaskState, "lastCompletedStep">> & {
     last_completed_step: string | null
     is_step_number: Generated<number>
-    pending_messages: string
-    updated_at_ms: number
   }
-  pairs: {
-    id: string
-    from_team: string
-    to_team: string
-    thread_id: string
-    platform: string
-    native_id: string | null
-    is_made: number
-    made_at_ms: number | null
-    status: string
-    message_count: number
-    created_at_ms: number
-    last_used_at_ms: number
-  }
-  pair_sessions: { pair_id: string; native_id: string; since_ms: number; why: string }
-  answers: {
-    message_id: string
-    pair_id: string
-    native_id: string | null
-    text: string
-    is_context_new: number
-    duration_ms: number
-    input_tokens: number
-    output_tokens: number
-    cost_usd: number | null
-    at_ms: number
-  }
-  permissions: {
-    id: string
-    home: string
-    asker: string
-    team: string | null
-    session_id: string | null
-    tool: string
-    title: string
-    input: string
-    suggestions: string
-    state: string
-    always: number | null
-    reason: string | null
-    answered_by: string | null
-    waiter: string
-    questions: string
-    answers: string
-    taken_at_ms: number | null
-    asked_at_ms: number
-    answered_at_ms: number | null
-    expires_at_ms: number
-  }
-  audit: { seq: GeneratedAlways<number>; at_ms: number; who: string; what: string; data: string }
-  topics: {
-    id: string
-    channel: string
-    home: string
-    chat_id: string
-    thread_id: number | null
-    shared_thread_id: number | null
-    session_id: string | null
-    name: string
-    state: string
-    verbosity: string
-    is_muted: number
-    making_at_ms: number | null
-    doubts: number
-    trail: string | null
-    created_at_ms: number
-    used_at_ms: number
-  }
+  pairs: ColumnsOf<Omit<Pair, "fromTeam">> & { from_team: string }
+  pair_sessions: ColumnsOf<PairSession>
+  answers: ColumnsOf<Answer>
+  permissions: ColumnsOf<Omit<Permission, "via">> & { waiter: string }
+  audit: Numbered<AuditEntry>
+  topics: ColumnsOf<Omit<Topic, "unconfirmed" | "progressMessage">> & { doubts: number; trail: string | null }
   topic_messages: { channel: string; chat_id: string; message_id: number; topic_id: string; at_ms: number }
   chat_moves: { channel: string; from_chat_id: string; to_chat_id: string }
-  bots: { id: string; next_offset: number | null; state: string; why: string | null; since_ms: number }
-  people: { channel: string; user_id: string; name: string; chat_id: string | null; paired_at_ms: number }
-  team_people: { channel: string; user_id: string; team: string; name: string; paired_at_ms: number }
-  budgets: { key: string; sent_at_ms: string; blocked_until_ms: number }
-  wait_notices: {
-    id: string
-    channel: string
-    session_id: string
-    topic_id: string
-    first_seq: number
-    last_seq: number
-    words: string
-    after_ms: number | null
-    can_resume: number
-    message_id: number | null
-    since_ms: number
-    ended_at_ms: number | null
-  }
-  cards: { permission_id: string; channel: string; chat_id: string; thread_id: number | null; message_id: number }
-  holds: { key: string; kind: string; why: string; since_ms: number; next_at_ms: number }
+  bots: ColumnsOf<Bot>
+  people: ColumnsOf<Person>
+  team_people: ColumnsOf<TeamPerson>
+  budgets: ColumnsOf<Budget> & { key: string }
+  wait_notices: ColumnsOf<WaitNotice>
+  cards: ColumnsOf<ApprovalRequest>
+  holds: ColumnsOf<Hold>
   roles: { name: string; owner: string; until_ms: number }
 }

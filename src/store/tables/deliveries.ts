@@ -4,6 +4,7 @@ import { AGENT_CHANNEL, type DeliveryRoute } from "../../domain/message.ts"
 import { NOTICE_CHANNEL, PAIR_CHANNEL } from "../../domain/pair.ts"
 import type { Deliveries } from "../../domain/queue-store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { many, one, select } from "../queries.ts"
 import { rowDecoder, toColumns } from "../rows.ts"
 import { forgetWords } from "./delivery-forgetting.ts"
 import { type DeliveryRow, expireRows, takeCutOff, takeHeads } from "./leasing.ts"
@@ -18,15 +19,11 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
 
   const ofLanes: Deliveries["ofLanes"] = async (lanes, { states, first, last } = {}) => {
     if (lanes.length === 0) return []
-    let query = db
-      .selectFrom("deliveries")
-      .selectAll()
-      .where("lane", "in", [...lanes])
+    let query = select(db, "deliveries").where("lane", "in", [...lanes])
     if (states) query = query.where("state", "in", [...states])
     query = last === undefined ? query.orderBy("seq") : query.orderBy("seq", "desc").limit(last)
     if (first !== undefined) query = query.limit(first)
-    const rows = await query.execute()
-    return rows.map(toDelivery).sort((a, b) => a.seq - b.seq)
+    return (await many(query, toDelivery)).sort((a, b) => a.seq - b.seq)
   }
 
   return {
@@ -47,21 +44,11 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       if (inserted) await onMoved()
       return inserted !== undefined
     },
-    async byKey(key) {
-      const row = await db.selectFrom("deliveries").selectAll().where("key", "=", key).executeTakeFirst()
-      return row && toDelivery(row)
-    },
-    async twin(fingerprint, sinceMs) {
-      const row = await db
-        .selectFrom("deliveries")
-        .selectAll()
-        .where("fingerprint", "=", fingerprint)
-        .where("created_at_ms", ">=", sinceMs)
-        .where("state", "not in", ["failed", "cancelled"])
-        .orderBy("seq", "desc")
-        .limit(1)
-        .executeTakeFirst()
-      return row && toDelivery(row)
+    byKey: (key) => one(select(db, "deliveries", { key }), toDelivery),
+    twin(fingerprint, sinceMs) {
+      const since = select(db, "deliveries", { fingerprint }).where("created_at_ms", ">=", sinceMs)
+      const newest = since.where("state", "not in", ["failed", "cancelled"]).orderBy("seq", "desc").limit(1)
+      return one(newest, toDelivery)
     },
     lease: async (request, nowMs) => (await takeHeads(db, dialect, request, nowMs)).map(toDelivery),
     expire: async (channel, nowMs) => (await expireRows(db, nowMs, channel)).map(toDelivery),
@@ -168,50 +155,23 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       const firsts = lanes.map(
         (lane) => sql`(select min(seq) from deliveries where state = 'queued' and lane = ${lane})`,
       )
-      const rows = await db
-        .selectFrom("deliveries")
-        .selectAll()
-        .where("seq", "in", sql<number>`(${sql.join(firsts)})`)
-        .orderBy("seq")
-        .execute()
-      return rows.map(toDelivery)
+      const heads = select(db, "deliveries").where("seq", "in", sql<number>`(${sql.join(firsts)})`)
+      return many(heads.orderBy("seq"), toDelivery)
     },
     ofLanes,
-    async ofChannel(channel, states) {
-      const rows = await db
-        .selectFrom("deliveries")
-        .selectAll()
-        .where("state", "in", [...states])
-        .where("channel", "=", channel)
-        .orderBy("seq")
-        .execute()
-      return rows.map(toDelivery)
+    ofChannel: (channel, states) =>
+      many(select(db, "deliveries", { channel }).where("state", "in", states).orderBy("seq"), toDelivery),
+    underWay(sessionId) {
+      const begun = select(db, "deliveries", { session_id: sessionId }).where((e) =>
+        e.or([
+          e("state", "in", ["delivered", "seen", "running"]),
+          e.and([e("state", "=", "queued"), e("attempt_started_at_ms", "is not", null)]),
+        ]),
+      )
+      return many(begun.orderBy("seq"), toDelivery)
     },
-    async underWay(sessionId) {
-      const rows = await db
-        .selectFrom("deliveries")
-        .selectAll()
-        .where("session_id", "=", sessionId)
-        .where((e) =>
-          e.or([
-            e("state", "in", ["delivered", "seen", "running"]),
-            e.and([e("state", "=", "queued"), e("attempt_started_at_ms", "is not", null)]),
-          ]),
-        )
-        .orderBy("seq")
-        .execute()
-      return rows.map(toDelivery)
-    },
-    async fetchedUnder(fetchKey) {
-      const rows = await db
-        .selectFrom("deliveries")
-        .selectAll()
-        .where("fetch_key", "=", fetchKey)
-        .where("state", "<>", "queued")
-        .orderBy("seq")
-        .execute()
-      return rows.map(toDelivery)
-    },
+    fetchedUnder: (fetchKey) =>
+      many(select(db, "deliveries", { fetch_key: fetchKey }).where("state", "<>", "queued").orderBy("seq"), toDelivery),
     async counts(channel) {
       const rows = await db
         .selectFrom("deliveries")

@@ -4,6 +4,7 @@ import type { ProjectId, SessionId } from "../../domain/ids.ts"
 import { LANE_SUFFIXES, lanesOf, SESSION_TARGET } from "../../domain/message.ts"
 import { REASONS } from "../../domain/reason.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { update } from "../queries.ts"
 import type { DeliveryRow } from "./leasing.ts"
 
 /** Permanently removes the text of deliveries. Returns the pending ones, which are cancelled. */
@@ -33,11 +34,7 @@ export async function forgetWords(
     const payload = JSON.stringify(withoutWords(JSON.parse(row.payload) as object))
     const isWaiting = row.state === "queued" && row.attempt_started_at_ms === null
     const end = { state: "cancelled", outcome: REASONS.forgotten(), settled_at_ms: nowMs, lease_until_ms: null }
-    await db
-      .updateTable("deliveries")
-      .set({ payload, ...(isWaiting ? { ...end, lease_owner: null } : {}) })
-      .where("seq", "=", row.seq)
-      .execute()
+    await update(db, "deliveries", { seq: row.seq }, { payload, ...(isWaiting ? { ...end, lease_owner: null } : {}) })
     if (isWaiting) cancelled.push(row)
   }
   return cancelled

@@ -3,6 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from "kysely"
 import type { Forgetting } from "../../domain/forgetting.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { insertNew, remove, select, update } from "../queries.ts"
 import { inJson } from "./delivery-forgetting.ts"
 import { countMentions, forgetLoggedIds, forgetNames, forgetTraces, forgetWord } from "./word-forgetting.ts"
 
@@ -13,19 +14,11 @@ const IDS_AT_ONCE = 500
 export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
   const sessionHash = (platform: string, nativeId: string) => hash(`${platform}\n${nativeId}`)
   const mark = async (session: string, turn: string, atMs: number) => {
-    await db
-      .insertInto("forgotten")
-      .values({ session_hash: session, turn_hash: turn, at_ms: atMs })
-      .onConflict((c) => c.doNothing())
-      .execute()
+    await insertNew(db, "forgotten", { session_hash: session, turn_hash: turn, at_ms: atMs })
   }
   return {
     async of(platform, nativeId) {
-      const rows = await db
-        .selectFrom("forgotten")
-        .select("turn_hash")
-        .where("session_hash", "=", sessionHash(platform, nativeId))
-        .execute()
+      const rows = await select(db, "forgotten", { session_hash: sessionHash(platform, nativeId) }).execute()
       const turns = new Set(rows.map((row) => row.turn_hash))
       return {
         whole: turns.has(WHOLE_SESSION),
@@ -33,17 +26,11 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
       }
     },
     async session(id, atMs) {
-      const session = await db
-        .selectFrom("sessions")
-        .select(["platform", "native_id"])
-        .where("id", "=", id)
-        .executeTakeFirst()
+      const session = await select(db, "sessions", { id }).executeTakeFirst()
       if (!session) return
       await mark(sessionHash(session.platform, session.native_id), WHOLE_SESSION, atMs)
-      await db.deleteFrom("thoughts").where("session_id", "=", id).execute()
-      await db.deleteFrom("turns").where("session_id", "=", id).execute()
-      await db.deleteFrom("journal").where("session_id", "=", id).execute()
-      await db.deleteFrom("sessions").where("id", "=", id).execute()
+      for (const table of ["thoughts", "turns", "journal"] as const) await remove(db, table, { session_id: id })
+      await remove(db, "sessions", { id })
     },
     async turns(seqs, atMs) {
       for (let at = 0; at < seqs.length; at += IDS_AT_ONCE) {
@@ -103,25 +90,14 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
     async retitle(sessionIds, containing) {
       const PROMPT_RANK = 1
       for (const id of sessionIds) {
-        const session = await db
-          .selectFrom("sessions")
-          .select(["title", "title_rank"])
-          .where("id", "=", id)
-          .executeTakeFirst()
+        const session = await select(db, "sessions", { id }).executeTakeFirst()
         const holds = containing !== undefined && (session?.title.includes(containing) ?? false)
         if (!session || (session.title_rank !== PROMPT_RANK && !holds)) continue
-        const first = await db
-          .selectFrom("turns")
-          .select("text")
-          .where("session_id", "=", id)
-          .where("kind", "=", "prompt")
-          .orderBy("at_ms")
-          .orderBy("seq")
-          .limit(1)
-          .executeTakeFirst()
+        const prompts = select(db, "turns", { session_id: id, kind: "prompt" }).orderBy("at_ms").orderBy("seq")
+        const first = await prompts.limit(1).executeTakeFirst()
         const title = first?.text.trim().split("\n")[0]?.slice(0, 80)
         const change = title ? { title, title_rank: PROMPT_RANK } : { title: "Untitled", title_rank: 0 }
-        await db.updateTable("sessions").set(change).where("id", "=", id).execute()
+        await update(db, "sessions", { id }, change)
       }
     },
     word: (text, projectId) => forgetWord(db, dialect, text, projectId),
@@ -132,14 +108,9 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
     async emptied(sessionIds) {
       const left: SessionId[] = []
       for (const id of sessionIds) {
-        const turn = await db.selectFrom("turns").select("seq").where("session_id", "=", id).limit(1).executeTakeFirst()
-        const thought = await db
-          .selectFrom("thoughts")
-          .select("seq")
-          .where("session_id", "=", id)
-          .limit(1)
-          .executeTakeFirst()
-        if (!turn && !thought) left.push(id)
+        const has = async (table: "turns" | "thoughts") =>
+          (await select(db, table, { session_id: id }).limit(1).executeTakeFirst()) !== undefined
+        if (!(await has("turns")) && !(await has("thoughts"))) left.push(id)
       }
       return left
     },

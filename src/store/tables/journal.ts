@@ -1,6 +1,7 @@
 import type { Journal } from "../../domain/store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import { prepared } from "../dialects/prepared.ts"
+import { many, select } from "../queries.ts"
 
 const lastSeq = prepared((db) => db.selectFrom("journal").select((e) => e.fn.max("seq").as("last")))
 
@@ -43,30 +44,21 @@ export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promis
       await onMoved()
       return written
     },
-    async after(seq, limit) {
-      const rows = await db
-        .selectFrom("journal")
-        .selectAll()
-        .where("seq", ">", seq)
-        .orderBy("seq")
-        .limit(limit)
-        .execute()
-      return rows.map((row) => ({
+    after: (seq, limit) =>
+      many(select(db, "journal").where("seq", ">", seq).orderBy("seq").limit(limit), (row) => ({
         seq: row.seq,
         kind: row.kind,
         sessionId: row.session_id,
         projectId: row.project_id,
         atMs: row.at_ms,
         data: JSON.parse(row.data) as Record<string, unknown>,
-      }))
-    },
+      })),
     async last() {
       const [row] = await lastSeq(db, dialect)
       return Number(row?.last ?? 0)
     },
     async position(consumer) {
-      const row = await db.selectFrom("followers").select("position").where("name", "=", consumer).executeTakeFirst()
-      return row?.position ?? 0
+      return (await select(db, "followers", { name: consumer }).executeTakeFirst())?.position ?? 0
     },
     async advance(consumer, seq) {
       await db

@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely"
 import type { LeaseRequest } from "../../domain/delivery.ts"
 import { REASONS } from "../../domain/reason.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { select, update } from "../queries.ts"
 import type { Tables } from "../schema.ts"
 
 export type DeliveryRow = Selectable<Tables["deliveries"]>
@@ -30,12 +31,12 @@ export async function takeHeads(
       return take(db, dialect, due.slice(0, limit), { owner, untilMs: nowMs + leaseMs }, nowMs)
     }
     for (const { seq, outcome } of spent)
-      await db
-        .updateTable("deliveries")
-        .set({ ...settled(nowMs), state: "failed", outcome: outcome ?? REASONS.attempts_spent() })
-        .where("seq", "=", seq)
-        .where("state", "=", "queued")
-        .execute()
+      await update(
+        db,
+        "deliveries",
+        { seq, state: "queued" },
+        { ...settled(nowMs), state: "failed", outcome: outcome ?? REASONS.attempts_spent() },
+      )
   }
 }
 
@@ -48,13 +49,8 @@ export async function takeCutOff(
 ): Promise<DeliveryRow[]> {
   if (channels.length === 0) return []
   await dialect.lockLeases(db)
-  const rows = await db
-    .selectFrom("deliveries")
-    .selectAll()
-    .where("state", "=", "queued")
-    .where("lease_until_ms", "<=", nowMs)
-    .orderBy("seq")
-    .execute()
+  const queued = select(db, "deliveries", { state: "queued" })
+  const rows = await queued.where("lease_until_ms", "<=", nowMs).orderBy("seq").execute()
   const found = rows.filter((row) => isCutOff(row) && isFor(row, channels, host)).slice(0, limit)
   return take(db, dialect, found, { owner, untilMs: nowMs + leaseMs, isSameAttempt: true }, nowMs)
 }
@@ -75,12 +71,7 @@ export async function expireRows(db: Db, nowMs: number, channel: string): Promis
 
 /** The head of each lane; and the lanes in which a later delivery was leased before an earlier one committed. */
 async function lanes(db: Db, nowMs: number): Promise<{ heads: DeliveryRow[]; busy: Set<string> }> {
-  const heads = await db
-    .selectFrom("deliveries")
-    .selectAll()
-    .where("seq", "in", FIRST_OF_LANES)
-    .orderBy("seq")
-    .execute()
+  const heads = await select(db, "deliveries").where("seq", "in", FIRST_OF_LANES).orderBy("seq").execute()
   const leased = await db
     .selectFrom("deliveries")
     .select("lane")

@@ -2,6 +2,7 @@ import type { SessionId } from "../../domain/ids.ts"
 import type { SessionEdge } from "../../domain/session.ts"
 import type { Sessions } from "../../domain/store.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { insertNew, many, remove, select } from "../queries.ts"
 import { rowDecoder, toColumns } from "../rows.ts"
 
 type Lineage = Pick<Sessions, "addEdge" | "edges" | "children" | "addOrphan" | "orphans" | "dropOrphan">
@@ -9,63 +10,30 @@ type Lineage = Pick<Sessions, "addEdge" | "edges" | "children" | "addOrphan" | "
 /** Which session a session was forked, resumed or started from. */
 export function makeLineage(db: Db): Lineage {
   return {
-    async addEdge(id, edge) {
-      const added = await db
-        .insertInto("session_edges")
-        .values({ session_id: id, ...toColumns(edge) })
-        .onConflict((c) => c.doNothing())
-        .returning("session_id")
-        .executeTakeFirst()
-      return added !== undefined
-    },
+    addEdge: (id, edge) => insertNew(db, "session_edges", { session_id: id, ...toColumns(edge) }),
     async edges(id) {
-      const rows = await db
-        .selectFrom("session_edges")
-        .selectAll()
-        .where("session_id", "=", id)
-        .where("parent_platform", "not like", ownerOf("%"))
-        .orderBy("at_ms")
-        .execute()
-      return rows.map(({ session_id: _, ...row }) => toEdge(row))
+      const edges = select(db, "session_edges", { session_id: id }).where("parent_platform", "not like", ownerOf("%"))
+      return many(edges.orderBy("at_ms"), ({ session_id: _, ...row }) => toEdge(row))
     },
-    async children(platform, nativeId) {
-      const rows = await db
-        .selectFrom("session_edges")
-        .select(["session_id", "kind", "at_ms"])
-        .where("parent_platform", "=", platform)
-        .where("parent_native_id", "=", nativeId)
-        .orderBy("at_ms")
-        .execute()
-      return rows.map((row) => ({
+    children(platform, nativeId) {
+      const edges = select(db, "session_edges", { parent_platform: platform, parent_native_id: nativeId })
+      return many(edges.orderBy("at_ms"), (row) => ({
         id: row.session_id as SessionId,
         kind: row.kind as SessionEdge["kind"],
         atMs: row.at_ms,
       }))
     },
     async addOrphan(id, { platform, nativeTurnId, atMs }) {
-      await db
-        .insertInto("session_edges")
-        .values({
-          ...{ session_id: id, kind: "fork", at_ms: atMs },
-          ...{ parent_platform: ownerOf(platform), parent_native_id: nativeTurnId },
-        })
-        .onConflict((c) => c.doNothing())
-        .execute()
+      const parent = { parent_platform: ownerOf(platform), parent_native_id: nativeTurnId }
+      await insertNew(db, "session_edges", { session_id: id, kind: "fork", at_ms: atMs, ...parent })
     },
-    async orphans(platform) {
-      const rows = await db
-        .selectFrom("session_edges")
-        .select(["session_id", "parent_native_id"])
-        .where("parent_platform", "=", ownerOf(platform))
-        .execute()
-      return rows.map((row) => ({ id: row.session_id as SessionId, nativeTurnId: row.parent_native_id }))
-    },
+    orphans: (platform) =>
+      many(select(db, "session_edges", { parent_platform: ownerOf(platform) }), (row) => ({
+        id: row.session_id as SessionId,
+        nativeTurnId: row.parent_native_id,
+      })),
     async dropOrphan(id, platform) {
-      await db
-        .deleteFrom("session_edges")
-        .where("session_id", "=", id)
-        .where("parent_platform", "=", ownerOf(platform))
-        .execute()
+      await remove(db, "session_edges", { session_id: id, parent_platform: ownerOf(platform) })
     },
   }
 }

@@ -2,24 +2,15 @@ import type { SessionId } from "../../domain/ids.ts"
 import type { Origin } from "../../domain/origin.ts"
 import type { Origins } from "../../domain/origin-store.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { insertNew, many, remove, select, update } from "../queries.ts"
 
 export function makeOrigins(db: Db): Origins {
   return {
-    async trusted() {
-      const rows = await db.selectFrom("trusted_paths").selectAll().orderBy("path").execute()
-      return rows.map(({ path, at_ms }) => ({ path, atMs: at_ms }))
-    },
+    trusted: () => many(select(db, "trusted_paths").orderBy("path"), ({ path, at_ms: atMs }) => ({ path, atMs })),
     async trust(path, atMs) {
-      await db
-        .insertInto("trusted_paths")
-        .values({ path, at_ms: atMs })
-        .onConflict((c) => c.doNothing())
-        .execute()
+      await insertNew(db, "trusted_paths", { path, at_ms: atMs })
     },
-    async distrust(path) {
-      const gone = await db.deleteFrom("trusted_paths").where("path", "=", path).returning("path").execute()
-      return gone.length > 0
-    },
+    distrust: async (path) => (await remove(db, "trusted_paths", { path })) > 0,
     async sources() {
       const rows = await db
         .selectFrom("sources")
@@ -47,11 +38,7 @@ export function makeOrigins(db: Db): Origins {
     },
     async mark(id, origin, nativeId) {
       const named = nativeId === undefined ? undefined : await renamed(db, id, nativeId)
-      await db
-        .updateTable("sessions")
-        .set({ origin, ...(named === undefined ? {} : { native_id: named }) })
-        .where("id", "=", id)
-        .execute()
+      await update(db, "sessions", { id }, { origin, ...(named === undefined ? {} : { native_id: named }) })
     },
     async settle() {
       const has = (origin: Origin) =>
@@ -73,24 +60,10 @@ export function makeOrigins(db: Db): Origins {
 
 /** Renames it in the edges of sessions that come from it too. */
 async function renamed(db: Db, id: SessionId, nativeId: string): Promise<string> {
-  const { platform, native_id } = await db
-    .selectFrom("sessions")
-    .select(["platform", "native_id"])
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow()
-  const taken = await db
-    .selectFrom("sessions")
-    .select("id")
-    .where("platform", "=", platform)
-    .where("native_id", "=", nativeId)
-    .executeTakeFirst()
-  if (taken) return native_id
-  await db
-    .updateTable("session_edges")
-    .set({ parent_native_id: nativeId })
-    .where("parent_platform", "=", platform)
-    .where("parent_native_id", "=", native_id)
-    .execute()
+  const { platform, native_id } = await select(db, "sessions", { id }).executeTakeFirstOrThrow()
+  if (await select(db, "sessions", { platform, native_id: nativeId }).executeTakeFirst()) return native_id
+  const parent = { parent_platform: platform, parent_native_id: native_id }
+  await update(db, "session_edges", parent, { parent_native_id: nativeId })
   return nativeId
 }
 

@@ -2,6 +2,7 @@ import type { Selectable, Updateable } from "kysely"
 import type { AuditEntry, Permission } from "../../domain/permission.ts"
 import type { Audit, Permissions } from "../../domain/team-store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { insertNew, many, one, remove, select, update } from "../queries.ts"
 import { rowDecoder, toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 import { inJson } from "./delivery-forgetting.ts"
@@ -18,67 +19,36 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
     for (const { seq, data } of await query.execute()) {
       const { id } = JSON.parse(data) as { id?: string }
       const left = JSON.stringify({ ...(id !== undefined && { id }), forgotten: true })
-      await db.updateTable("audit").set({ data: left }).where("seq", "=", seq).execute()
+      await update(db, "audit", { seq }, { data: left })
     }
   }
 
-  const moveUntaken = async (id: string, change: Partial<Updateable<Tables["permissions"]>>) => {
-    const result = await db
-      .updateTable("permissions")
-      .set(change)
-      .where("id", "=", id)
-      .where("state", "in", ["allowed", "denied"])
-      .where("taken_at_ms", "is", null)
-      .executeTakeFirstOrThrow()
+  const moveUntaken = async (id: string, change: Updateable<Tables["permissions"]>) => {
+    const untaken = db.updateTable("permissions").set(change).where("id", "=", id).where("taken_at_ms", "is", null)
+    const result = await untaken.where("state", "in", ["allowed", "denied"]).executeTakeFirstOrThrow()
     if (result.numUpdatedRows > 0n) await onMoved()
     return result.numUpdatedRows > 0n
   }
 
   return {
     async ask({ via, ...same }) {
-      await db
-        .insertInto("permissions")
-        .values(toColumns({ ...same, waiter: via }))
-        .onConflict((c) => c.doNothing())
-        .execute()
+      await insertNew(db, "permissions", toColumns({ ...same, waiter: via }))
       await onMoved()
     },
-    async byId(id) {
-      const row = await db.selectFrom("permissions").selectAll().where("id", "=", id).executeTakeFirst()
-      return row && toPermission(row)
-    },
+    byId: (id) => one(select(db, "permissions", { id }), toPermission),
     async decide(id, { state, always = null, reason = null, by, atMs, kept }) {
       const words = kept && toColumns(kept)
-      const result = await db
-        .updateTable("permissions")
-        .set({ state, always, reason, answered_by: by, answered_at_ms: atMs, ...words })
-        .where("id", "=", id)
-        .where("state", "=", "waiting")
-        .executeTakeFirstOrThrow()
-      if (result.numUpdatedRows > 0n) await onMoved()
-      return result.numUpdatedRows > 0n
+      const change = { state, always, reason, answered_by: by, answered_at_ms: atMs, ...words }
+      const isDecided = await update(db, "permissions", { id, state: "waiting" }, change)
+      if (isDecided) await onMoved()
+      return isDecided
     },
-    async note(id, answers) {
-      const result = await db
-        .updateTable("permissions")
-        .set({ answers: JSON.stringify(answers) })
-        .where("id", "=", id)
-        .where("state", "=", "waiting")
-        .executeTakeFirstOrThrow()
-      return result.numUpdatedRows > 0n
-    },
+    note: (id, answers) => update(db, "permissions", { id, state: "waiting" }, { answers: JSON.stringify(answers) }),
     take: (id, atMs) => moveUntaken(id, { taken_at_ms: atMs }),
     withdraw: (id, reason, atMs) => moveUntaken(id, { state: "stale", reason, always: null, answered_at_ms: atMs }),
-    async untaken(home) {
-      const rows = await db
-        .selectFrom("permissions")
-        .selectAll()
-        .where("home", "=", home)
-        .where("waiter", "=", "hook")
-        .where("state", "in", ["allowed", "denied"])
-        .where("taken_at_ms", "is", null)
-        .execute()
-      return rows.map(toPermission)
+    untaken(home) {
+      const untaken = select(db, "permissions", { home, waiter: "hook", taken_at_ms: null })
+      return many(untaken.where("state", "in", ["allowed", "denied"]), toPermission)
     },
     async dropDecided(beforeMs) {
       const { numDeletedRows } = await db
@@ -106,24 +76,13 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
       }
       const gone = await query.execute()
       for (const { id } of gone) {
-        await db.deleteFrom("permissions").where("id", "=", id).execute()
+        await remove(db, "permissions", { id })
         await silence({ id })
       }
       return gone.length
     },
-    async waiting() {
-      const rows = await db
-        .selectFrom("permissions")
-        .selectAll()
-        .where("state", "=", "waiting")
-        .orderBy("asked_at_ms")
-        .execute()
-      return rows.map(toPermission)
-    },
-    async list({ last }) {
-      const rows = await db.selectFrom("permissions").selectAll().orderBy("asked_at_ms", "desc").limit(last).execute()
-      return rows.map(toPermission)
-    },
+    waiting: () => many(select(db, "permissions", { state: "waiting" }).orderBy("asked_at_ms"), toPermission),
+    list: ({ last }) => many(select(db, "permissions").orderBy("asked_at_ms", "desc").limit(last), toPermission),
   }
 }
 
@@ -138,9 +97,8 @@ export function makeAudit(db: Db): Audit {
     add,
     async addOnce(entry) {
       const { atMs, who, what, data } = entry
-      const same = db.selectFrom("audit").select("seq").where("at_ms", "=", atMs).where("who", "=", who)
-      const found = await same.where("what", "=", what).where("data", "=", JSON.stringify(data)).executeTakeFirst()
-      if (!found) await add(entry)
+      const same = select(db, "audit", { at_ms: atMs, who, what, data: JSON.stringify(data) })
+      if (!(await same.executeTakeFirst())) await add(entry)
     },
     async tally(entry, { windowMs, most }) {
       const { what, atMs, data } = entry
@@ -153,11 +111,7 @@ export function makeAudit(db: Db): Audit {
       const countUp = async (found: { seq: number; data: string }) => {
         const kept = JSON.parse(found.data) as { count?: number }
         const next = { ...kept, count: (kept.count ?? 1) + 1, lastAtMs: atMs }
-        await db
-          .updateTable("audit")
-          .set({ data: JSON.stringify(next) })
-          .where("seq", "=", found.seq)
-          .execute()
+        await update(db, "audit", { seq: found.seq }, { data: JSON.stringify(next) })
       }
       const own = await ofWhom(entry.who)
       if (own) return countUp(own)
@@ -169,7 +123,7 @@ export function makeAudit(db: Db): Audit {
     },
     async list({ limit, beforeSeq }) {
       // By time, not by number: entries of offline commands are imported later, with a higher number.
-      let query = db.selectFrom("audit").selectAll().orderBy("at_ms", "desc").orderBy("seq", "desc").limit(limit)
+      let query = select(db, "audit").orderBy("at_ms", "desc").orderBy("seq", "desc").limit(limit)
       if (beforeSeq !== undefined) {
         const from = await db.selectFrom("audit").select("at_ms").where("seq", "=", beforeSeq).executeTakeFirst()
         query = query.where((e) => {
@@ -177,8 +131,7 @@ export function makeAudit(db: Db): Audit {
           return from ? e.or([e("at_ms", "<", from.at_ms), e.and([e("at_ms", "=", from.at_ms), isBelow])]) : isBelow
         })
       }
-      const rows = await query.execute()
-      return rows.map(toAuditEntry)
+      return many(query, toAuditEntry)
     },
   }
 }

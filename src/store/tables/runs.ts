@@ -2,6 +2,7 @@ import type { Selectable } from "kysely"
 import type { Run } from "../../domain/run.ts"
 import type { Runs } from "../../domain/store.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { many } from "../queries.ts"
 import { rowDecoder } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
@@ -76,10 +77,7 @@ export function makeRuns(db: Db): Runs {
       if (!row || row.ended_at_ms !== null) return undefined
       return { platform: row.platform, nativeId: row.native_id }
     },
-    async ofSession(sessionId) {
-      const rows = await select().where("r.session_id", "=", sessionId).orderBy("r.started_at_ms").execute()
-      return rows.map(toRun)
-    },
+    ofSession: (sessionId) => many(select().where("r.session_id", "=", sessionId).orderBy("r.started_at_ms"), toRun),
   }
 }
 

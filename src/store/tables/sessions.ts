@@ -4,11 +4,11 @@ import { REASONING_PLATFORM, type Session } from "../../domain/session.ts"
 import type { Sessions } from "../../domain/store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import { prepared, preparedRuns } from "../dialects/prepared.ts"
+import { insertNew, many, one, update } from "../queries.ts"
 import { toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 import { makeLineage } from "./lineage.ts"
 import { isOfProject, sessionIds } from "./session-ids.ts"
-import { makeLoggers } from "./session-loggers.ts"
 
 const withRoot = (db: Db) =>
   db.selectFrom("sessions as s").leftJoin("projects as p", "p.id", "s.project_id").selectAll("s").select("p.root_uri")
@@ -84,16 +84,9 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       return { bound, open: Number(row?.own) + Number(row?.linked) }
     },
     async create({ id, platform, nativeId, projectId, title, tags, domain, key, createdAtMs, origin = "agent" }) {
-      const inserted = await db
-        .insertInto("sessions")
-        .values({
-          ...toColumns({ id, platform, nativeId, projectId, title, tags, domain, key, createdAtMs, origin }),
-          updated_at_ms: createdAtMs,
-        } as never)
-        .onConflict((c) => c.doNothing())
-        .returning("id")
-        .executeTakeFirst()
-      if (inserted) return { session: (await byId(id))!, created: true }
+      const facts = { id, platform, nativeId, projectId, title, tags, domain, key, createdAtMs, origin }
+      const row = toColumns({ ...facts, updatedAtMs: createdAtMs })
+      if (await insertNew(db, "sessions", row as never)) return { session: (await byId(id))!, created: true }
       const byKey = key === null ? undefined : await select().where("s.key", "=", key).executeTakeFirst()
       const byNativeId = () => select().where("s.platform", "=", platform).where("s.native_id", "=", nativeId)
       return { session: toSession(byKey ?? (await byNativeId().executeTakeFirstOrThrow())), created: false }
@@ -138,8 +131,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       if (subagents !== undefined) query = query.where("s.is_subagent", "=", Number(subagents))
       if (updatedSinceMs !== undefined) query = query.where("s.updated_at_ms", ">=", updatedSinceMs)
       query = query.orderBy("s.updated_at_ms", "desc").orderBy("s.created_at_ms", "desc").orderBy("s.id")
-      const rows = await (limit === undefined ? query : query.limit(limit)).execute()
-      return rows.map(toSession)
+      return many(limit === undefined ? query : query.limit(limit), toSession)
     },
     ids: (filter) => sessionIds(db, dialect, filter),
     async tally() {
@@ -165,18 +157,13 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
         .execute()
       return rows.map((row) => ({ ...row, sessions: Number(row.sessions), lastAtMs: Number(row.lastAtMs) }))
     },
-    async pinned(projectId, platform) {
-      const row = await ofProject(projectId)
-        .where("s.platform", "=", platform)
-        .where("s.pinned_at_ms", "is not", null)
-        .where("s.archived_at_ms", "is", null)
-        .orderBy("s.pinned_at_ms", "desc")
-        .executeTakeFirst()
-      return row && toSession(row)
+    pinned(projectId, platform) {
+      const open = ofProject(projectId).where("s.platform", "=", platform).where("s.archived_at_ms", "is", null)
+      return one(open.where("s.pinned_at_ms", "is not", null).orderBy("s.pinned_at_ms", "desc"), toSession)
     },
     async update(id, change) {
       const set = toColumns(change)
-      if (Object.keys(set).length > 0) await db.updateTable("sessions").set(set).where("id", "=", id).execute()
+      if (Object.keys(set).length > 0) await update(db, "sessions", { id }, set)
     },
     async byNative(platform, nativeId) {
       const [row] = await sessionByNative(db, dialect, platform, nativeId)
@@ -185,7 +172,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
     async describe(id, { title, projectId, projectPath, model, gitBranch, agentVersion, startedAtMs, isSubagent }) {
       const facts = { projectId, projectPath, model, gitBranch, agentVersion, createdAtMs: startedAtMs, isSubagent }
       const set = toColumns(facts)
-      if (Object.keys(set).length > 0) await db.updateTable("sessions").set(set).where("id", "=", id).execute()
+      if (Object.keys(set).length > 0) await update(db, "sessions", { id }, set)
       if (!title) return
       await db
         .updateTable("sessions")
@@ -211,23 +198,25 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
         .execute()
     },
     ...makeLineage(db),
-    ...makeLoggers(db),
+    async noteLogger(id, platform) {
+      await update(db, "sessions", { id }, { logged_by: platform })
+    },
+    loggedBy(platform) {
+      const logged = db.selectFrom("sessions").select(["id", "project_id"]).where("logged_by", "=", platform)
+      return many(logged.where("turn_count", ">", 0).orderBy("updated_at_ms", "desc"), (row) => ({
+        id: row.id as SessionId,
+        projectId: row.project_id as ProjectId | null,
+      }))
+    },
     async link(id, projectId) {
-      await db
-        .insertInto("session_projects")
-        .values({ session_id: id, project_id: projectId })
-        .onConflict((c) => c.doNothing())
-        .execute()
+      await insertNew(db, "session_projects", { session_id: id, project_id: projectId })
     },
     async linkedRoots(id) {
-      const rows = await db
-        .selectFrom("session_projects as l")
-        .innerJoin("projects as p", "p.id", "l.project_id")
-        .select("p.root_uri")
-        .where("l.session_id", "=", id)
-        .orderBy("p.root_uri")
-        .execute()
-      return rows.map((row) => row.root_uri)
+      const links = db.selectFrom("session_projects as l").innerJoin("projects as p", "p.id", "l.project_id")
+      return many(
+        links.select("p.root_uri").where("l.session_id", "=", id).orderBy("p.root_uri"),
+        (row) => row.root_uri,
+      )
     },
     async archiveOlder(beforeMs, nowMs) {
       const rows = await db

@@ -5,6 +5,7 @@ import type { Sources } from "../../domain/store.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import { prepared } from "../dialects/prepared.ts"
+import { rowDecoder } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
 const sourceByKey = prepared((db, platform: string, key: string) =>
@@ -128,26 +129,9 @@ function fromSource(source: NewSource) {
   }
 }
 
-function toSource(row: Selectable<Tables["sources"]>): Source {
-  return {
-    id: row.id,
-    platform: row.platform,
-    key: row.key,
-    path: row.path,
-    mode: row.mode as Source["mode"],
-    inode: row.inode,
-    sizeBytes: row.size_bytes,
-    mtimeMs: row.mtime_ms,
-    offset: row.offset_bytes,
-    headHash: row.head_hash,
-    tailHash: row.tail_hash,
-    memory: JSON.parse(row.memory),
-    readAtMs: row.read_at_ms,
-    lines: row.lines,
-    skipped: JSON.parse(row.skipped) as Record<string, number>,
-    unknown: row.unknown,
-    unreadable: row.unreadable,
-    trouble: row.trouble,
-    ...(row.origin === null ? {} : { origin: row.origin as Origin }),
-  }
-}
+const decode = rowDecoder<Omit<Source, "offset" | "origin">>({ json: ["memory", "skipped"] })
+const toSource = ({ offset_bytes: offset, origin, ...row }: Selectable<Tables["sources"]>): Source => ({
+  ...decode(row),
+  offset,
+  ...(origin === null ? {} : { origin: origin as Origin }),
+})

@@ -4,6 +4,7 @@ import type { Thoughts } from "../../domain/store.ts"
 import type { Thought } from "../../domain/thought.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import { prepared } from "../dialects/prepared.ts"
+import { many, one, select } from "../queries.ts"
 import type { Tables } from "../schema.ts"
 
 const thoughtByKey = prepared((db, key: string) => db.selectFrom("thoughts").selectAll().where("key", "=", key))
@@ -63,7 +64,6 @@ const sessionThoughtOf = prepared((db, thoughts: number, branches: number, atMs:
 )
 
 export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
-  const of = (sessionId: SessionId) => db.selectFrom("thoughts").selectAll().where("session_id", "=", sessionId)
   const countOf = async (sessionId: SessionId, branchId: string) => {
     const row = await db
       .selectFrom("thoughts")
@@ -111,41 +111,23 @@ export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
       const [row] = await highestNumber(db, dialect, sessionId, branchId ?? "")
       return Number(row?.highest ?? 0)
     },
-    async at(sessionId, branchId, number) {
-      const row = await of(sessionId)
-        .where("branch_id", "=", branchId ?? "")
-        .where("number", "=", number)
-        .executeTakeFirst()
-      return row && toThought(row)
-    },
+    at: (sessionId, branchId, number) =>
+      one(select(db, "thoughts", { session_id: sessionId, branch_id: branchId ?? "", number }), toThought),
     async branchOrigin(sessionId, branchId) {
-      const row = await of(sessionId).where("branch_id", "=", branchId).orderBy("seq").limit(1).executeTakeFirst()
-      return row?.branch_from ?? undefined
+      const ofBranch = select(db, "thoughts", { session_id: sessionId, branch_id: branchId })
+      return (await ofBranch.orderBy("seq").limit(1).executeTakeFirst())?.branch_from ?? undefined
     },
     async page(sessionId, { beforeSeq, limit }) {
       // Sorted by number alone: the texts of a long session would all be read to leave most of them out.
       let seqs = db.selectFrom("thoughts").select("seq").where("session_id", "=", sessionId)
       if (beforeSeq !== undefined) seqs = seqs.where("seq", "<", beforeSeq)
-      const rows = await db
-        .selectFrom("thoughts")
-        .selectAll()
-        .where("seq", "in", seqs.orderBy("seq", "desc").limit(limit))
-        .orderBy("seq", "desc")
-        .execute()
-      return rows.map(toThought)
+      const newest = seqs.orderBy("seq", "desc").limit(limit)
+      return many(select(db, "thoughts").where("seq", "in", newest).orderBy("seq", "desc"), toThought)
     },
-    async all(sessionId) {
-      return (await of(sessionId).orderBy("seq").execute()).map(toThought)
-    },
-    async seqs(sessionId) {
-      const rows = await db.selectFrom("thoughts").select("seq").where("session_id", "=", sessionId).execute()
-      return rows.map(({ seq }) => seq)
-    },
-    async bySeqs(seqs) {
-      if (seqs.length === 0) return []
-      const rows = await db.selectFrom("thoughts").selectAll().where("seq", "in", seqs).execute()
-      return rows.map(toThought)
-    },
+    all: (sessionId) => many(select(db, "thoughts", { session_id: sessionId }).orderBy("seq"), toThought),
+    seqs: (sessionId) =>
+      many(db.selectFrom("thoughts").select("seq").where("session_id", "=", sessionId), ({ seq }) => seq),
+    bySeqs: async (seqs) => (seqs.length === 0 ? [] : many(select(db, "thoughts").where("seq", "in", seqs), toThought)),
   }
 }
 

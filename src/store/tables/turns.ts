@@ -5,6 +5,7 @@ import type { NewTurn, PutTurn, Turns } from "../../domain/store.ts"
 import type { Turn, TurnKind, Usage } from "../../domain/turn.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import { preparedRuns } from "../dialects/prepared.ts"
+import { many, one, select, update } from "../queries.ts"
 import type { Tables } from "../schema.ts"
 import { exchangeFrom } from "./exchange-turns.ts"
 
@@ -67,19 +68,9 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       new Map(
         (await textsBySeq(db, dialect, seqs)).map(({ seq, text, metadata }) => [seq, { text, ...ofJson(metadata) }]),
       ),
-    async seqs(sessionId) {
-      const rows = await db.selectFrom("turns").select("seq").where("session_id", "=", sessionId).execute()
-      return rows.map(({ seq }) => seq)
-    },
-    async byNative(sessionId, nativeId) {
-      const row = await db
-        .selectFrom("turns")
-        .selectAll()
-        .where("session_id", "=", sessionId)
-        .where("native_id", "=", nativeId)
-        .executeTakeFirst()
-      return row && toTurn(row)
-    },
+    seqs: (sessionId) =>
+      many(db.selectFrom("turns").select("seq").where("session_id", "=", sessionId), ({ seq }) => seq),
+    byNative: (sessionId, nativeId) => one(select(db, "turns", { session_id: sessionId, native_id: nativeId }), toTurn),
     async outline(sessionId) {
       const rows = await db
         .selectFrom("turns")
@@ -128,12 +119,7 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
         .where("superseded_at_ms", "is", null)
       if (beforeMs !== undefined) query = query.where("at_ms", "<", beforeMs)
       if (nativeId !== null) {
-        const from = await db
-          .selectFrom("turns")
-          .select(["seq", "at_ms"])
-          .where("session_id", "=", sessionId)
-          .where("native_id", "=", nativeId)
-          .executeTakeFirst()
+        const from = await select(db, "turns", { session_id: sessionId, native_id: nativeId }).executeTakeFirst()
         if (!from) return []
         query = query.where((e) =>
           e.or([
@@ -178,11 +164,7 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
           .executeTakeFirstOrThrow()
         const counts = { turn_count: Number(row.turns), prompt_count: Number(row.prompts ?? 0) }
         const last = row.last === null ? {} : { updated_at_ms: Number(row.last) }
-        await db
-          .updateTable("sessions")
-          .set({ ...counts, ...last })
-          .where("id", "=", id)
-          .execute()
+        await update(db, "sessions", { id }, { ...counts, ...last })
       }
     },
   }

@@ -1,6 +1,7 @@
 import type { Updates } from "../../domain/queue-store.ts"
 import type { Update } from "../../domain/update.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { select } from "../queries.ts"
 import { rowDecoder, toColumns } from "../rows.ts"
 import { inJson } from "./delivery-forgetting.ts"
 
@@ -20,7 +21,7 @@ export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
     },
     async after(team, { afterSeq, sinceMs, newest, types, limit }) {
       const order = newest ? "desc" : "asc"
-      let query = db.selectFrom("updates").selectAll().where("team", "=", team).orderBy("seq", order).limit(limit)
+      let query = select(db, "updates", { team }).orderBy("seq", order).limit(limit)
       if (afterSeq !== undefined) query = query.where("seq", ">", afterSeq)
       if (sinceMs !== undefined) query = query.where("at_ms", ">", sinceMs)
       if (types) query = query.where("type", "in", [...types])

@@ -4,6 +4,7 @@ import type { SourceName } from "../../domain/forgetting.ts"
 import { type ProjectId, type SessionId, withoutScope } from "../../domain/ids.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import { WORD_COLUMNS } from "../dialects/word-columns.ts"
+import { select, update } from "../queries.ts"
 import { inJson } from "./delivery-forgetting.ts"
 
 export const FORGOTTEN_MARK = "[forgotten]"
@@ -93,8 +94,7 @@ export async function forgetNames(db: Db, word: string, sources: readonly Source
     await db
       .updateTable("sources")
       .set({ key: clean(key), path: clean(path) })
-      .where("platform", "=", platform)
-      .where("key", "=", key)
+      .where((e) => e.and({ platform, key }))
       .execute()
 }
 
@@ -104,19 +104,10 @@ export async function forgetLoggedIds(
   dialect: StoreDialect,
   { text, platform, except }: { text: string; platform: string; except: readonly string[] },
 ): Promise<void> {
-  const holding = await db
-    .selectFrom("sessions")
-    .select(["id", "native_id"])
-    .where("platform", "=", platform)
-    .where(dialect.contains("native_id", text))
-    .execute()
+  const holding = await select(db, "sessions", { platform }).where(dialect.contains("native_id", text)).execute()
   for (const { id, native_id } of holding)
     if (!except.includes(withoutScope(native_id)))
-      await db
-        .updateTable("sessions")
-        .set({ native_id: `forgotten:${id}` })
-        .where("id", "=", id)
-        .execute()
+      await update(db, "sessions", { id }, { native_id: `forgotten:${id}` })
 }
 
 /** Clears a deleted session's name and text in rows that outlive it: topics, and the readers' memory. */
@@ -142,6 +133,6 @@ export async function forgetTraces(db: Db, sessionIds: readonly SessionId[]): Pr
       .where("session_id", "not in", sessionIds)
       .limit(1)
       .executeTakeFirst()
-    if (!other) await db.updateTable("sources").set({ memory: "null" }).where("id", "=", source_id!).execute()
+    if (!other) await update(db, "sources", { id: source_id! }, { memory: "null" })
   }
 }
