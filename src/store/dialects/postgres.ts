@@ -3,7 +3,7 @@ import type { Client, Pool, PoolClient } from "pg"
 import { Failure, type FailureCode } from "../../domain/failure.ts"
 import type { PutTurn } from "../../domain/store.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
-import { toPutTurn } from "../tables/turns.ts"
+import { onTurnConflict, TURN_COLUMNS, toPutTurn } from "../tables/turns.ts"
 import type { StoreDialect } from "./dialect.ts"
 import { WORD_COLUMNS } from "./word-columns.ts"
 
@@ -52,36 +52,17 @@ export function postgres(options: PostgresOptions): StoreDialect {
       }
     },
     async putTurns(db, rows, { isTimeLent }) {
-      const time = isTimeLent ? sql`` : sql`or turns.at_ms <> excluded.at_ms`
       const put: PutTurn[] = []
       for (let at = 0; at < rows.length; at += TURNS_AT_ONCE) {
-        const result = await db
-          .insertInto("turns")
-          // PostgreSQL refuses NUL in text; nothing that a person reads is lost with it.
-          .values(rows.slice(at, at + TURNS_AT_ONCE).map((row) => ({ ...row, text: row.text.replaceAll("\0", "") })))
-          .onConflict((c) =>
-            c
-              .columns(["session_id", "native_id"])
-              .doUpdateSet((e) => ({
-                kind: e.ref("excluded.kind"),
-                text: e.ref("excluded.text"),
-                ...(isTimeLent ? {} : { at_ms: e.ref("excluded.at_ms") }),
-                model: e.fn.coalesce("excluded.model", "turns.model"),
-                is_error: e.ref("excluded.is_error"),
-                usage: e.ref("excluded.usage"),
-                source_id: e.ref("excluded.source_id"),
-                metadata: e.fn.coalesce("excluded.metadata", "turns.metadata"),
-                superseded_at_ms: null,
-              }))
-              .where(sql<boolean>`turns.text is distinct from excluded.text or turns.kind <> excluded.kind
-                or turns.usage is distinct from excluded.usage ${time} or turns.is_error <> excluded.is_error
-                or turns.model is distinct from coalesce(excluded.model, turns.model)
-                or turns.metadata is distinct from coalesce(excluded.metadata, turns.metadata)
-                or turns.superseded_at_ms is not null`),
-          )
-          .returning(["seq", "session_id", "kind", "at_ms", sql<boolean>`xmax = 0`.as("inserted")])
-          .execute()
-        put.push(...result.map(toPutTurn))
+        // PostgreSQL refuses NUL in text; nothing that a person reads is lost with it.
+        const some = rows.slice(at, at + TURNS_AT_ONCE).map((row) => ({ ...row, text: row.text.replaceAll("\0", "") }))
+        const values = some.map((row) => sql`(${sql.join(TURN_COLUMNS.map((column) => row[column]))})`)
+        const result = await sql<Parameters<typeof toPutTurn>[0]>`
+          insert into turns (${sql.raw(TURN_COLUMNS.join(", "))}) values ${sql.join(values)}
+          ${sql.raw(onTurnConflict(isTimeLent))} returning seq, session_id, kind, at_ms, xmax = 0 as inserted`.execute(
+          db,
+        )
+        put.push(...result.rows.map(toPutTurn))
       }
       return put
     },

@@ -27,6 +27,17 @@ export function prepared<Parameters extends unknown[], Row>(
   }
 }
 
+/** The same for one row; `columns` are all that it has. */
+export function preparedInsert<Column extends string, Row>(
+  columns: readonly Column[],
+  build: (db: Db, row: Record<Column, never>) => Compilable<Row>,
+): (db: Db, dialect: StoreDialect, row: Record<Column, string | number | null>) => Promise<Row[]> {
+  const insert = prepared((db, ...values: (string | number | null)[]) =>
+    build(db, Object.fromEntries(columns.map((column, at) => [column, values[at]])) as Record<Column, never>),
+  )
+  return (db, dialect, row) => insert(db, dialect, ...columns.map((column) => row[column]))
+}
+
 const RUNS = [8, 32, 128, 512]
 
 /** The same with any number of values for one parameter: in runs of a few lengths, the last value repeated to fill one. */

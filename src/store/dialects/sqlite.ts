@@ -4,7 +4,7 @@ import Database from "better-sqlite3"
 import { type SqlBool, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from "kysely"
 import { Failure, type FailureCode } from "../../domain/failure.ts"
 import { sleep } from "../../lib/clock.ts"
-import { type PutRow, toPutTurn } from "../tables/turns.ts"
+import { onTurnConflict, type PutRow, TURN_COLUMNS, toPutTurn } from "../tables/turns.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 
 export interface SqliteOptions {
@@ -90,33 +90,9 @@ export function sqlite(options: SqliteOptions): StoreDialect {
   }
 }
 
-const TURN_COLUMNS = [
-  "session_id",
-  "native_id",
-  "kind",
-  "text",
-  "at_ms",
-  "model",
-  "tool_name",
-  "tool_call_id",
-  "is_error",
-  "is_fallback",
-  "usage",
-  "metadata",
-  "source_id",
-] as const
-
 const putTurn = ({ isTimeLent }: { isTimeLent: boolean }) => `
   insert into turns (${TURN_COLUMNS.join(", ")}) values (${TURN_COLUMNS.map(() => "?").join(", ")})
-  on conflict (session_id, native_id) do update set kind = excluded.kind, text = excluded.text,
-    ${isTimeLent ? "" : "at_ms = excluded.at_ms,"} model = coalesce(excluded.model, model),
-    is_error = excluded.is_error, usage = excluded.usage, source_id = excluded.source_id, superseded_at_ms = null,
-    metadata = coalesce(excluded.metadata, metadata)
-  where turns.text is not excluded.text or turns.kind <> excluded.kind or turns.usage is not excluded.usage
-    ${isTimeLent ? "" : "or turns.at_ms <> excluded.at_ms"} or turns.model is not coalesce(excluded.model, turns.model)
-    or turns.is_error <> excluded.is_error or turns.superseded_at_ms is not null
-    or turns.metadata is not coalesce(excluded.metadata, turns.metadata)
-  returning seq, session_id, kind, at_ms`
+  ${onTurnConflict(isTimeLent)} returning seq, session_id, kind, at_ms`
 const PUT_UNTIMED_TURN = putTurn({ isTimeLent: true })
 const PUT_TIMED_TURN = putTurn({ isTimeLent: false })
 

@@ -2,7 +2,6 @@ import { chmodSync, rmSync } from "node:fs"
 import Sqlite, { type Database } from "better-sqlite3"
 import { IndexUnusable } from "../../domain/index-tables.ts"
 import type { NewVector, Space, SpaceTables, StoredVector, VectorTables } from "../../domain/vector-tables.ts"
-import { fromBlob, toBlob } from "../tables/vector-blob.ts"
 import { assertArchive } from "./index-sqlite.ts"
 import { translateSqlite } from "./sqlite.ts"
 
@@ -118,5 +117,22 @@ function guarded<T>(work: () => T): T {
     return work()
   } catch (error) {
     throw translateSqlite(error) ?? error
+  }
+}
+
+const SCALE_BYTES = 4
+
+/** The scale as a 32-bit float, then one byte per component. */
+function toBlob({ values, scale }: Pick<StoredVector, "values" | "scale">): Buffer {
+  const blob = Buffer.allocUnsafe(SCALE_BYTES + values.length)
+  blob.writeFloatLE(scale)
+  blob.set(new Uint8Array(values.buffer, values.byteOffset, values.length), SCALE_BYTES)
+  return blob
+}
+
+function fromBlob(blob: Buffer): Pick<StoredVector, "values" | "scale"> {
+  return {
+    values: new Int8Array(blob.buffer, blob.byteOffset + SCALE_BYTES, blob.length - SCALE_BYTES),
+    scale: blob.readFloatLE(),
   }
 }

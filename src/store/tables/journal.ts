@@ -1,25 +1,17 @@
 import type { Journal } from "../../domain/store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
-import { prepared } from "../dialects/prepared.ts"
+import { prepared, preparedInsert } from "../dialects/prepared.ts"
 import { many, select } from "../queries.ts"
 
 const lastSeq = prepared((db) => db.selectFrom("journal").select((e) => e.fn.max("seq").as("last")))
 
-const entryAppended = prepared(
-  (
-    db,
-    kind: string,
-    session_id: string | null,
-    project_id: string | null,
-    at_ms: number,
-    data: string,
-    key: string | null,
-  ) =>
-    db
-      .insertInto("journal")
-      .values({ kind, session_id, project_id, at_ms, data, key })
-      .onConflict((c) => c.column("key").doNothing())
-      .returning("seq"),
+const COLUMNS = ["kind", "session_id", "project_id", "at_ms", "data", "key"] as const
+const entryAppended = preparedInsert(COLUMNS, (db, row) =>
+  db
+    .insertInto("journal")
+    .values(row)
+    .onConflict((c) => c.column("key").doNothing())
+    .returning("seq"),
 )
 
 export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Journal {
@@ -29,16 +21,9 @@ export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promis
       await dialect.lockJournal(db)
       let written = 0
       for (const { kind, sessionId, projectId, atMs, data, key } of entries) {
-        const rows = await entryAppended(
-          db,
-          dialect,
-          kind,
-          sessionId ?? null,
-          projectId ?? null,
-          atMs,
-          JSON.stringify(data ?? {}),
-          key ?? null,
-        )
+        const place = { session_id: sessionId ?? null, project_id: projectId ?? null }
+        const row = { kind, ...place, at_ms: atMs, data: JSON.stringify(data ?? {}), key: key ?? null }
+        const rows = await entryAppended(db, dialect, row)
         written += rows.length
       }
       await onMoved()

@@ -3,7 +3,7 @@ import type { SessionId } from "../../domain/ids.ts"
 import type { Thoughts } from "../../domain/store.ts"
 import type { Thought } from "../../domain/thought.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
-import { prepared } from "../dialects/prepared.ts"
+import { prepared, preparedInsert } from "../dialects/prepared.ts"
 import { many, one, select } from "../queries.ts"
 import type { Tables } from "../schema.ts"
 
@@ -16,40 +16,11 @@ const highestNumber = prepared((db, sessionId: string, branchId: string) =>
     .where("branch_id", "=", branchId),
 )
 
-const thoughtAdded = prepared(
-  (
-    db,
-    session_id: string,
-    branch_id: string,
-    number: number,
-    text: string,
-    total_thoughts: number,
-    next_needed: number,
-    is_revision: number,
-    revises_thought: number | null,
-    branch_from: number | null,
-    renumbered_from: number | null,
-    key: string | null,
-    created_at_ms: number,
-  ) =>
-    db
-      .insertInto("thoughts")
-      .values({
-        session_id,
-        branch_id,
-        number,
-        text,
-        total_thoughts,
-        next_needed,
-        is_revision,
-        revises_thought,
-        branch_from,
-        renumbered_from,
-        key,
-        created_at_ms,
-      })
-      .returningAll(),
-)
+const COLUMNS = [
+  ...(["session_id", "branch_id", "number", "text", "total_thoughts", "next_needed", "is_revision"] as const),
+  ...(["revises_thought", "branch_from", "renumbered_from", "key", "created_at_ms"] as const),
+] as const
+const thoughtAdded = preparedInsert(COLUMNS, (db, row) => db.insertInto("thoughts").values(row).returningAll())
 const sessionThoughtOf = prepared((db, thoughts: number, branches: number, atMs: number, sessionId: string) =>
   db
     .updateTable("sessions")
@@ -77,22 +48,20 @@ export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
     lock: (sessionId) => dialect.lockSession(db, sessionId),
     async add(thought) {
       const opensBranch = thought.branchId !== null && (await countOf(thought.sessionId, thought.branchId)) === 0
-      const [row] = await thoughtAdded(
-        db,
-        dialect,
-        thought.sessionId,
-        thought.branchId ?? "",
-        thought.number,
-        thought.text,
-        thought.totalThoughts,
-        Number(thought.nextThoughtNeeded),
-        Number(thought.isRevision),
-        thought.revisesThought,
-        thought.branchFromThought,
-        thought.renumberedFrom,
-        thought.key,
-        thought.createdAtMs,
-      )
+      const [row] = await thoughtAdded(db, dialect, {
+        session_id: thought.sessionId,
+        branch_id: thought.branchId ?? "",
+        number: thought.number,
+        text: thought.text,
+        total_thoughts: thought.totalThoughts,
+        next_needed: Number(thought.nextThoughtNeeded),
+        is_revision: Number(thought.isRevision),
+        revises_thought: thought.revisesThought,
+        branch_from: thought.branchFromThought,
+        renumbered_from: thought.renumberedFrom,
+        key: thought.key,
+        created_at_ms: thought.createdAtMs,
+      })
       const [session] = await sessionThoughtOf(
         db,
         dialect,

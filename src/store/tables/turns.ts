@@ -18,21 +18,22 @@ const textsBySeq = preparedRuns((db, seqs: number[]) =>
 const IDS_AT_ONCE = 5_000
 
 const BESIDES_TEXT = [
-  "seq",
-  "session_id",
-  "native_id",
-  "kind",
-  "at_ms",
-  "model",
-  "tool_name",
-  "tool_call_id",
-  "is_error",
-  "is_fallback",
-  "usage",
-  "metadata",
-  "source_id",
-  "superseded_at_ms",
+  ...(["session_id", "native_id", "kind", "at_ms", "model", "tool_name", "tool_call_id"] as const),
+  ...(["is_error", "is_fallback", "usage", "metadata", "source_id"] as const),
 ] as const
+export const TURN_COLUMNS = [...BESIDES_TEXT, "text"] as const
+
+/** Only where the turn reads differently now. A lent time never replaces a known one. */
+export const onTurnConflict = (isTimeLent: boolean) => `
+  on conflict (session_id, native_id) do update set kind = excluded.kind, text = excluded.text,
+    ${isTimeLent ? "" : "at_ms = excluded.at_ms,"} model = coalesce(excluded.model, turns.model),
+    is_error = excluded.is_error, usage = excluded.usage, source_id = excluded.source_id, superseded_at_ms = null,
+    metadata = coalesce(excluded.metadata, turns.metadata)
+  where turns.text is distinct from excluded.text or turns.kind <> excluded.kind
+    or turns.usage is distinct from excluded.usage ${isTimeLent ? "" : "or turns.at_ms <> excluded.at_ms"}
+    or turns.model is distinct from coalesce(excluded.model, turns.model)
+    or turns.is_error <> excluded.is_error or turns.superseded_at_ms is not null
+    or turns.metadata is distinct from coalesce(excluded.metadata, turns.metadata)`
 
 export function makeTurns(db: Db, dialect: StoreDialect): Turns {
   return {
@@ -51,7 +52,7 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       const text = maxChars === undefined ? sql.ref<string>("text") : sql<string>`substr(text, 1, ${maxChars})`
       let query = db
         .selectFrom("turns")
-        .select([...BESIDES_TEXT, text.as("text")])
+        .select(["seq", ...BESIDES_TEXT, "superseded_at_ms", text.as("text")])
         .where("session_id", "=", sessionId)
       if (!superseded) query = query.where("superseded_at_ms", "is", null)
       if (kinds !== undefined) query = query.where("kind", "in", kinds)
