@@ -13,7 +13,7 @@ type Equal<T extends Name> = Partial<Row<T>>
 
 export function select<T extends Name>(db: Db, table: T, equal?: Equal<T>): SelectQueryBuilder<Tables, T, Row<T>> {
   const all = db.selectFrom(table as Any).selectAll()
-  const query = equal ? all.where((e) => e.and(equal)) : all
+  const query = equal ? all.where((e) => e.and(defined(equal))) : all
   return query as unknown as SelectQueryBuilder<Tables, T, Row<T>>
 }
 
@@ -21,7 +21,7 @@ export function select<T extends Name>(db: Db, table: T, equal?: Equal<T>): Sele
 export async function remove<T extends Name>(db: Db, table: T, equal: Equal<T>): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom(table as Any)
-    .where((e) => e.and(equal))
+    .where((e) => e.and(defined(equal)))
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }
@@ -36,7 +36,7 @@ export async function update<T extends Name>(
   const { numUpdatedRows } = await db
     .updateTable(table as Any)
     .set(set as Updateable<Tables[Any]>)
-    .where((e) => e.and(equal))
+    .where((e) => e.and(defined(equal)))
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
@@ -76,4 +76,10 @@ export async function one<R, V>(
 ): Promise<V | undefined> {
   const row = await query.executeTakeFirst()
   return row === undefined ? undefined : decode(row)
+}
+
+/** Kysely leaves out conditions that are undefined: such a query would match, and could delete, every row. */
+function defined<T extends object>(equal: T): T {
+  if (Object.values(equal).includes(undefined)) throw new Error("the value of a condition is undefined")
+  return equal
 }
