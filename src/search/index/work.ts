@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises"
 import { IndexUnusable } from "../../domain/index-tables.ts"
+import { nextTurn } from "../../lib/clock.ts"
 import { flush } from "./flush.ts"
 import type { IndexState } from "./index-state.ts"
 import { Memtable } from "./memtable.ts"
