@@ -4,7 +4,7 @@ const RETIRED_NAMES =
 
 /** Names on disk: a column and its value, a field of copied records or of an answer, a table, a turn's text. They stay as they were released. */
 const STORED_NAMES =
-  /"handover"|"Compacted by itself"|\bhandedOver:|record\.handedOver|"followers(?:\.position)?"|\bfollowers: |\bfoundlings: |\brung\b|\bwaiter\b/g
+  /"handover"|"Compacted by itself"|\bhandedOver:|record\.handedOver|"followers(?:\.position)?"|\bfollowers: |\bfoundlings: |handedOverAtMs|\brung\b|\bwaiter\b/g
 
 export function retiredNamesIn(source: string): string[] {
   return source.replaceAll(STORED_NAMES, "").match(RETIRED_NAMES) ?? []

@@ -55,7 +55,7 @@ type State = {
   ownFrom?: number
   inherited?: boolean
   /** Made by our handoff: older records are copies from another agent's session, which has them already. */
-  handoffAtMs?: number
+  handedOverAtMs?: number
   /** Counts items in old files without envelopes, whose items have no times. */
   bareItems: number
   moment: string
@@ -102,7 +102,7 @@ function read(record: Json, state: State): Capture[] {
   }
   if (type === "session_meta") return begun(payload, state)
   if (isInherited(record, payload, state)) return [skipped("inherited")]
-  if (state.handoffAtMs && (timeOf(record.timestamp) ?? 0) < state.handoffAtMs) return [skipped("copied by a handoff")]
+  if (state.handedOverAtMs && (timeOf(record.timestamp) ?? 0) < state.handedOverAtMs) return [skipped("copied by a handoff")]
   switch (type) {
     case "response_item":
       return turn(draftOf(payload), record, payload, state)
@@ -153,7 +153,7 @@ function begun(meta: Json, state: State): Capture[] {
   const parentId = state.subagent ? spawner : forkedFrom
   state.announced = true
   // Not from the originator: Codex writes the daemon's first client there.
-  if (meta.handed_over !== undefined && startedAtMs !== undefined) state.handoffAtMs = startedAtMs
+  if (meta.handed_over !== undefined && startedAtMs !== undefined) state.handedOverAtMs = startedAtMs
   const isOwn = !parentId || parentId === id
   const found: SessionCapture = {
     ...sessionOf(id, {
