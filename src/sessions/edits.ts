@@ -7,17 +7,7 @@ import type { Clock } from "../lib/clock.ts"
 import { defined } from "../lib/defined.ts"
 import type { SessionRecovery } from "./recovery.ts"
 
-export interface SessionEdits {
-  rename(
-    id: string,
-    change: { title?: string | undefined; tags?: string[] | undefined; domain?: string | undefined },
-  ): Promise<Session>
-  pin(id: string, pinned: boolean): Promise<Session>
-  archive(id: string, archived: boolean): Promise<Session>
-  linkRoot(id: string, root: string): Promise<{ session: Session; rootUri: string }>
-  /** Archives sessions without activity for this long; returns how many. */
-  archiveUntouched(sinceMs: number): Promise<number>
-}
+export type SessionEdits = ReturnType<typeof makeSessionEdits>
 
 interface Deps {
   store: Store
@@ -27,7 +17,7 @@ interface Deps {
   redact(text: string): string
 }
 
-export function makeSessionEdits({ store, clock, projects, recovery, redact }: Deps): SessionEdits {
+export function makeSessionEdits({ store, clock, projects, recovery, redact }: Deps) {
   const change = async (
     id: string,
     kind: string,
@@ -43,7 +33,10 @@ export function makeSessionEdits({ store, clock, projects, recovery, redact }: D
   }
 
   return {
-    rename: (id, request) =>
+    rename: (
+      id: string,
+      request: { title?: string | undefined; tags?: string[] | undefined; domain?: string | undefined },
+    ) =>
       change(id, "session.renamed", async (tx, session) => {
         const clean = (text: string) => redact(plainText(text))
         const [title, tags] = [request.title && clean(request.title), request.tags?.map(clean)]
@@ -54,13 +47,13 @@ export function makeSessionEdits({ store, clock, projects, recovery, redact }: D
         await tx.sessions.update(session.id, defined({ title, tags, domain }))
         return true
       }),
-    pin: (id, pinned) =>
+    pin: (id: string, pinned: boolean) =>
       change(id, pinned ? "session.pinned" : "session.unpinned", async (tx, session, nowMs) => {
         if (!pinned && session.pinnedAtMs === null) return false
         await tx.sessions.update(session.id, { pinnedAtMs: pinned ? nowMs : null })
         return true
       }),
-    archive: (id, archived) =>
+    archive: (id: string, archived: boolean) =>
       change(id, archived ? "session.archived" : "session.unarchived", async (tx, session, nowMs) => {
         if ((session.archivedAtMs !== null) === archived) return false
         // A restored session counts as active, or the next sweep would archive it again.
@@ -70,7 +63,7 @@ export function makeSessionEdits({ store, clock, projects, recovery, redact }: D
         )
         return true
       }),
-    async linkRoot(id, root) {
+    async linkRoot(id: string, root: string) {
       const project = await projects.ensure(root)
       const session = await change(id, "session.linked", async (tx, session) => {
         if (session.projectId === project.id) return false
@@ -81,7 +74,8 @@ export function makeSessionEdits({ store, clock, projects, recovery, redact }: D
       })
       return { session, rootUri: project.rootUri }
     },
-    async archiveUntouched(sinceMs) {
+    /** Archives sessions without activity for this long; returns how many. */
+    async archiveUntouched(sinceMs: number) {
       const nowMs = clock.nowMs()
       return store.transaction(async (tx) => {
         const ids = await tx.sessions.archiveOlder(nowMs - sinceMs, nowMs)

@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { jsonObject } from "../lib/json-object.ts"
 import { readBytes } from "../lib/untrusted-file.ts"
 import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
 
@@ -35,13 +36,7 @@ export function forgetInFiles(word: string, own: OwnFiles, conversationLogs: rea
 
 /** Removes the exchanges of one session from the conversation logs. */
 export function forgetInLogs(sessionId: string, conversationLogs: readonly string[]): void {
-  const isOfSession = (line: string) => {
-    try {
-      return (JSON.parse(line) as { session_id?: unknown }).session_id === sessionId
-    } catch {
-      return false
-    }
-  }
+  const isOfSession = (line: string) => jsonObject(line)?.session_id === sessionId
   for (const path of conversationLogs) dropLines(path, isOfSession, inProject(path))
 }
 

@@ -35,11 +35,7 @@ export interface ForgetScope {
   containing?: string | undefined
 }
 
-export interface Forget {
-  plan(scope: ForgetScope): Promise<ForgetPlan>
-  /** Permanently: from the archive, the index and every file of the store. Agents' own files are never touched. */
-  forget(scope: ForgetScope): Promise<Forgot>
-}
+export type Forget = ReturnType<typeof makeForget>
 
 /** The platform of the files that `log_conversation_exchange` writes. */
 const CONVERSATION_LOG = "conversation-log"
@@ -51,7 +47,7 @@ interface Deps {
   ownFiles?: OwnFiles | undefined
 }
 
-export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
+export function makeForget({ store, clock, recovery, ownFiles }: Deps) {
   const find = async (scope: ForgetScope) => {
     const { sessionId, projectId } = scope
     const none = { turns: [], thoughts: [] }
@@ -99,8 +95,9 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
   }
 
   return {
-    plan: async (scope) => planOf(await find(scope), scope),
-    async forget(scope) {
+    plan: async (scope: ForgetScope) => planOf(await find(scope), scope),
+    /** Permanently: from the archive, the index and every file of the store. Agents' own files are never touched. */
+    async forget(scope: ForgetScope): Promise<Forgot> {
       const found = await find(scope)
       const { whole, parts } = found
       const plan = await planOf(found, scope)

@@ -1,7 +1,7 @@
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { newSessionId, type ProjectId, type SessionId } from "../domain/ids.ts"
-import type { CallerRoot, ProjectFinder } from "../domain/project.ts"
+import type { ProjectFinder } from "../domain/project.ts"
 import { REASONING_PLATFORM, type Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
@@ -30,35 +30,26 @@ export interface Recovered {
   page: ThoughtsPage
 }
 
-export interface SessionRecovery {
-  callerRoot(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
-  /** `without`: the caller's own session, if it belongs to no project. */
-  bindRoot(caller: Caller, root: string): Promise<{ uri: string; kept: boolean; without: Session | undefined }>
-  boundSession(caller: Caller): Promise<Session | undefined>
-  startNew(
-    caller: Caller,
-    request: {
-      root?: string | undefined
-      title?: string | undefined
-      tags?: string[] | undefined
-      domain?: string | undefined
-    },
-  ): Promise<Session>
-  load(
-    caller: Caller,
-    request: {
-      root?: string | undefined
-      sessionId?: string | undefined
-      cursor?: string | undefined
-      limit?: number | undefined
-    },
-  ): Promise<Recovered | { session: undefined; rootUri: string | undefined }>
-  /** The session that the caller last chose, and how many of the project are open. */
-  state(caller: Caller, projectId: ProjectId | undefined): Promise<{ bound: Session | undefined; open: number }>
-  /** Reasoning sessions; captured conversations have their own list. */
-  list(request: { projectId?: ProjectId | undefined; domain?: string | undefined; limit: number }): Promise<Session[]>
-  /** By full id or unique prefix; inside a transaction if one is given. */
-  get(idOrPrefix: string, tx?: Store): Promise<Session>
+export type SessionRecovery = ReturnType<typeof makeRecovery>
+
+interface NewRequest {
+  root?: string | undefined
+  title?: string | undefined
+  tags?: string[] | undefined
+  domain?: string | undefined
+}
+
+interface LoadRequest {
+  root?: string | undefined
+  sessionId?: string | undefined
+  cursor?: string | undefined
+  limit?: number | undefined
+}
+
+interface ListRequest {
+  projectId?: ProjectId | undefined
+  domain?: string | undefined
+  limit: number
 }
 
 interface Deps {
@@ -70,7 +61,7 @@ interface Deps {
   isAlive?: ((pid: number) => boolean) | undefined
 }
 
-export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps): SessionRecovery {
+export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps) {
   const bind = async (caller: Caller, sessionId: SessionId, { isOwn } = { isOwn: false }) => {
     if (caller.key === undefined) return
     const before = isOwn ? undefined : await store.bindings.get(caller.key)
@@ -88,6 +79,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
     }
   }
 
+  /** By full id or unique prefix; inside a transaction if one is given. */
   const get = async (idOrPrefix: string, on = store) => {
     const found = await sessionsByPrefix(on, idOrPrefix)
     const details = { sessionId: idOrPrefix }
@@ -143,9 +135,10 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
   }
 
   return {
-    callerRoot: (caller, explicit) => projects.ofCaller(caller, explicit),
+    callerRoot: (caller: Caller, explicit?: string) => projects.ofCaller(caller, explicit),
     get,
-    async bindRoot(caller, root) {
+    /** `without`: the caller's own session, if it belongs to no project. */
+    async bindRoot(caller: Caller, root: string) {
       const project = await projects.ensure(root)
       if (caller.key !== undefined) await store.bindings.set(caller.key, { rootUri: project.rootUri }, clock.nowMs())
       const bound = await boundSession(caller)
@@ -153,7 +146,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
       return { uri: project.rootUri, kept: caller.key !== undefined, without }
     },
     boundSession,
-    async startNew(caller, { root, title, tags, domain }) {
+    async startNew(caller: Caller, { root, title, tags, domain }: NewRequest): Promise<Session> {
       const callerRoot = await projects.ofCaller(caller, root)
       const project = callerRoot && (await projects.ensure(callerRoot.given))
       const nowMs = clock.nowMs()
@@ -179,7 +172,10 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
       await bind(caller, session.id, { isOwn: true })
       return session
     },
-    async load(caller, { root, sessionId, cursor, limit }) {
+    async load(
+      caller: Caller,
+      { root, sessionId, cursor, limit }: LoadRequest,
+    ): Promise<Recovered | { session: undefined; rootUri: string | undefined }> {
       const reading = cursor === undefined ? undefined : await cursorThought(store, cursor)
       if (sessionId !== undefined || reading) {
         const session = await get(sessionId ?? reading!.sessionId)
@@ -214,11 +210,13 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
         page: await pageOf(store, session, undefined, limit),
       }
     },
-    async state(caller, projectId) {
+    /** The session that the caller last chose, and how many of the project are open. */
+    async state(caller: Caller, projectId: ProjectId | undefined) {
       if (projectId === undefined) return { bound: await boundSession(caller), open: 0 }
       return store.sessions.stateOf(caller.key ?? NOBODY, projectId, REASONING_PLATFORM)
     },
-    list: ({ projectId, domain, limit }) =>
+    /** Reasoning sessions; captured conversations have their own list. */
+    list: ({ projectId, domain, limit }: ListRequest) =>
       store.sessions.list({ platform: REASONING_PLATFORM, ...defined({ projectId, domain }), limit }),
   }
 }

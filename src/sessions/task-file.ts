@@ -2,6 +2,7 @@ import { join } from "node:path"
 import type { ArchiveRules } from "../domain/capture.ts"
 import { TASK_STATE_FILE, type TaskFile } from "../domain/task-file.ts"
 import { plainText } from "../domain/text.ts"
+import { jsonObject } from "../lib/json-object.ts"
 import { textIfAny } from "../lib/untrusted-file.ts"
 
 /** The limits of `task_state`. */
@@ -14,7 +15,7 @@ export function readTaskFile(
 ): TaskFile | undefined {
   if (excluded(projectDir)) return undefined
   const text = textIfAny(join(projectDir, TASK_STATE_FILE), { within: projectDir, maxBytes: MOST.bytes })
-  const said = text === undefined ? undefined : parsed(text)
+  const said = text === undefined ? undefined : jsonObject(text)
   if (said === undefined) return undefined
   const words = (value: unknown, most: number) =>
     typeof value === "string" && value.trim() !== "" ? redact(plainText(value), projectDir).slice(0, most) : null
@@ -31,13 +32,4 @@ export function readTaskFile(
     updated_at: Number.isNaN(updatedAtMs) ? null : new Date(updatedAtMs).toISOString(),
   }
   return file.current_task === null && file.pending_messages.length === 0 ? undefined : file
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const said: unknown = JSON.parse(text)
-    return typeof said === "object" && said !== null ? (said as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -19,14 +19,7 @@ export interface TaskInput {
 }
 
 /** What agents report they are doing, so that the project's next session can continue. */
-export interface Tasks {
-  /** Omitted fields stay. A save without a task continues the project's last one. */
-  save(caller: Caller, input: TaskInput): Promise<TaskState>
-  /** The caller's own state, or else the newest of its project. */
-  load(caller: Caller): Promise<{ state: TaskState | undefined; isOwn: boolean }>
-  /** Clears the state that `load` would return. */
-  clear(caller: Caller): Promise<{ state: TaskState | undefined; isOwn: boolean }>
-}
+export type Tasks = ReturnType<typeof makeTasks>
 
 interface Deps {
   store: Store
@@ -39,7 +32,7 @@ interface Deps {
   onTrouble(error: unknown, path: string): void
 }
 
-export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, onTrouble }: Deps): Tasks {
+export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, onTrouble }: Deps) {
   const place = async (caller: Caller) => {
     const root = await projects.ofCaller(caller)
     if (!root) throw new Failure("root_unknown", "this client's project root is unknown, so it has no task")
@@ -75,7 +68,8 @@ export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, 
   }
 
   return {
-    async save(caller, input) {
+    /** Omitted fields stay. A save without a task continues the project's last one. */
+    async save(caller: Caller, input: TaskInput): Promise<TaskState> {
       const { dir, project } = await place(caller)
       const clean = (text: string) => rules.redact(plainText(text), dir)
       const own = caller.nativeSession?.id ?? ""
@@ -102,11 +96,13 @@ export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, 
       mirror(dir, (path) => replaceFile(path, `${JSON.stringify(asFile(state), null, 2)}\n`))
       return state
     },
-    async load(caller) {
+    /** The caller's own state, or else the newest of its project. */
+    async load(caller: Caller) {
       const { project } = await place(caller)
       return find(store, project, caller.nativeSession?.id ?? "")
     },
-    async clear(caller) {
+    /** Clears the state that `load` would return. */
+    async clear(caller: Caller) {
       const { dir, project } = await place(caller)
       const found = await store.transaction(async (tx) => {
         const found = await find(tx, project, caller.nativeSession?.id ?? "")

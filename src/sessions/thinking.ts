@@ -20,17 +20,7 @@ export interface ThoughtInput {
   sessionId?: string | undefined
 }
 
-export interface Thinking {
-  record(
-    caller: Caller,
-    input: ThoughtInput,
-  ): Promise<{
-    thought: Thought
-    session: Pick<Session, "id" | "title" | "rootUri">
-    startedSession: boolean
-    thoughtCount: number
-  }>
-}
+export type Thinking = ReturnType<typeof makeThinking>
 
 interface Deps {
   store: Store
@@ -39,7 +29,7 @@ interface Deps {
   redact(text: string): string
 }
 
-export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking {
+export function makeThinking({ store, clock, recovery, redact }: Deps) {
   /** The session this caller last used, or a new one if the caller can be recognised later. */
   const impliedSession = async (caller: Caller, input: ThoughtInput) => {
     const bound = await recovery.boundSession(caller)
@@ -83,7 +73,7 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
     })
 
   return {
-    async record(caller, said) {
+    async record(caller: Caller, said: ThoughtInput) {
       const branch = said.branchId === undefined ? {} : { branchId: redact(said.branchId) }
       const input = { ...said, thought: redact(said.thought), ...branch }
       checkBranch(input)

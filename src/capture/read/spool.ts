@@ -6,15 +6,6 @@ import { isRefusal } from "../../lib/path-rules.ts"
 import { HOUR_MS } from "../../lib/time.ts"
 import { bytesOrNull, lookAt } from "../../lib/untrusted-file.ts"
 
-/** Files of hooks that could not reach the daemon; their names sort by time. */
-export interface Spool {
-  /** Complete files, oldest first. */
-  names(): Promise<string[]>
-  /** Undefined for an invalid file, which is renamed and not listed again. */
-  read(name: string): Promise<SentHook | undefined>
-  remove(name: string): Promise<void>
-}
-
 const SUFFIX = ".hook"
 const FIRST_LINE = "throughline-hook 1"
 /** More than a hook sends; the same limit as for the daemon's socket. */
@@ -22,13 +13,16 @@ const MAX_SPOOLED_BYTES = 64 * 1024 * 1024
 /** Drafts have hidden names; one this old is from a killed hook. */
 const LEFT_BEHIND_MS = HOUR_MS
 
-export function makeSpool(dir: string): Spool {
+/** Files of hooks that could not reach the daemon; their names sort by time. */
+export function makeSpool(dir: string) {
   return {
+    /** Complete files, oldest first. */
     async names() {
       const all = await readdir(dir).catch(() => [])
       return all.filter((name) => name.endsWith(SUFFIX) && !name.startsWith(".")).sort()
     },
-    async read(name) {
+    /** Undefined for an invalid file, which is renamed and not listed again. */
+    async read(name: string): Promise<SentHook | undefined> {
       const path = join(dir, name)
       const text = spooled(path)
       if (text === null) return undefined
@@ -36,7 +30,7 @@ export function makeSpool(dir: string): Spool {
       if (!sent) await rename(path, `${path}.unreadable`)
       return sent
     },
-    remove: (name) => rm(join(dir, name), { force: true }),
+    remove: (name: string) => rm(join(dir, name), { force: true }),
   }
 }
 

@@ -40,11 +40,15 @@ const tokenRule = (kind: string, anchors: string, pattern: string): Rule => ({
 const hexStarts = (prefix: string) => [..."0123456789abcdef"].map((digit) => prefix + digit)
 /** A Discord token starts with a user id in base64: all encodings of its first three digits. */
 const snowflakeStarts = Array.from({ length: 1000 }, (_, id) => btoa(String(id).padStart(3, "0")))
-const keyBlock = (name: string) =>
-  new RegExp(
+const keyRule = (kind: string, anchor: string, name: string): Rule => ({
+  kind,
+  anchors: [anchor],
+  pattern: new RegExp(
     `-----BEGIN ${name}-----(?:[^-]{0,16000}(?:-(?!----)[^-]{0,16000}){0,20}-----END ${name}-----|(?:[\\s>|"'+\`→\\d]|\\\\+[nr])*(?:[A-Za-z0-9+/=]{30,}(?:[\\s>|"'+\`→\\d]|\\\\+[nr])*)+)`,
     "y",
-  )
+  ),
+  looks: "keyLines",
+})
 
 /** Tokens with a format of their own. They come before context rules, which are less certain. */
 export const TOKEN_RULES: readonly Rule[] = [
@@ -95,24 +99,9 @@ export const TOKEN_RULES: readonly Rule[] = [
     anchors: ["A3-"],
     pattern: /A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}/y,
   },
-  {
-    kind: "ssh-private-key",
-    anchors: ["-----BEGIN OPENSSH"],
-    pattern: keyBlock("OPENSSH PRIVATE KEY"),
-    looks: "keyLines",
-  },
-  {
-    kind: "pgp-private-key",
-    anchors: ["-----BEGIN PGP"],
-    pattern: keyBlock("PGP PRIVATE KEY BLOCK"),
-    looks: "keyLines",
-  },
-  {
-    kind: "private-key",
-    anchors: ["-----BEGIN "],
-    pattern: keyBlock("(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY"),
-    looks: "keyLines",
-  },
+  keyRule("ssh-private-key", "-----BEGIN OPENSSH", "OPENSSH PRIVATE KEY"),
+  keyRule("pgp-private-key", "-----BEGIN PGP", "PGP PRIVATE KEY BLOCK"),
+  keyRule("private-key", "-----BEGIN ", "(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY"),
   {
     kind: "ssh-private-key",
     anchors: ["Private-Lines: "],

@@ -21,12 +21,7 @@ export interface Batch {
   scope?: { rootUri: string; by: "agent" | "repository" }
 }
 
-export interface Archive {
-  /** Stores sessions, turns, position and journal entries in one transaction. Idempotent. */
-  keep(batch: Batch): Promise<Kept>
-  /** Drops the cache of sessions. */
-  reset(): void
-}
+export type Archive = ReturnType<typeof makeArchive>
 
 interface Waiting {
   batch: Batch
@@ -47,7 +42,7 @@ interface Deps {
   gatherMs?: number
 }
 
-export function makeArchive({ store, clock, rules, gatherMs = GATHER_MS }: Deps): Archive {
+export function makeArchive({ store, clock, rules, gatherMs = GATHER_MS }: Deps) {
   const known = new Map<string, KnownSession>()
   const waiting: Waiting[] = []
   let isWorking = false
@@ -103,9 +98,11 @@ export function makeArchive({ store, clock, rules, gatherMs = GATHER_MS }: Deps)
   }
 
   return {
+    /** Drops the cache of sessions. */
     reset: () => known.clear(),
-    keep: (batch) =>
-      new Promise((resolve, reject) => {
+    /** Stores sessions, turns, position and journal entries in one transaction. Idempotent. */
+    keep: (batch: Batch) =>
+      new Promise<Kept>((resolve, reject) => {
         waiting.push({ batch, resolve, reject })
         if (!isWorking) void work()
       }),

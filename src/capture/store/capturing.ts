@@ -1,7 +1,7 @@
 import { dirname } from "node:path"
-import { Failure } from "../../domain/failure.ts"
+import { errorText, Failure } from "../../domain/failure.ts"
 import type { Machine, Platform, SourcePlace } from "../../domain/platform.ts"
-import type { SourceLook } from "../../domain/source.ts"
+import { type SourceLook, UNREAD } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import { type Clock, sleep } from "../../lib/clock.ts"
 import { defined } from "../../lib/defined.ts"
@@ -14,21 +14,8 @@ import { makeLooking } from "../watch/looking.ts"
 import { type ClaimedSource, makeQueue } from "../watch/queue.ts"
 import { claimOf, type FoundSource, lookAtSource, withinOf } from "../watch/scan.ts"
 import type { Archive } from "./archive.ts"
-import { noteTrouble } from "./known-sources.ts"
 
-export interface Capturing {
-  /** Imports existing sources, newest first, and follows changes, until aborted. */
-  run(signal: AbortSignal): Promise<void>
-  /** Scans everything again and resolves when all of it is read. */
-  sync(platformId?: string): Promise<void>
-  /** A hook or watcher reports a changed file before the next sweep. */
-  nudge(path: string): Promise<void>
-  /** Reads one file now, concurrently with others; `within` is its project's folder. */
-  readNow(platformId: string, path: string, within?: string): Promise<void>
-  progress(): CaptureProgress
-  /** Resolves once everything found at the start is read. */
-  imported: Promise<void>
-}
+export type Capturing = ReturnType<typeof makeCapturing>
 
 export interface CaptureProgress {
   /** False once everything found at the start is read. */
@@ -73,7 +60,7 @@ const REST_MS = 250
 /** Debounces bursts of writes. */
 const GATHER_MS = 40
 
-export function makeCapturing(deps: CapturingDeps): Capturing {
+export function makeCapturing(deps: CapturingDeps) {
   const { store, clock, archive, reading, platforms } = deps
   const looks = new Map<string, string>()
   const troubled = new Map<string, { look: string; tries: number }>()
@@ -145,7 +132,10 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       if (error instanceof ReadingStopped || !lookAtSource(found)) return
       deps.onTrouble({ platform: platform.id, path }, error)
       if (!isWorthAnotherTry(found, look, error)) looks.set(keyOf(found), lookText({ ...found, look }))
-      await noteTrouble(store, request, error, clock).catch(() => {})
+      // For `sources`; with the stat of the last reading, so that it is retried at the next start.
+      const known = { mode: claim.reader.mode, ...UNREAD, ...before, platform: platform.id, key: claim.key, path }
+      const trouble = errorText(error)
+      await store.sources.save({ ...known, readAtMs: clock.nowMs(), trouble }).catch(() => {})
       // Not the file's fault: the reader backs off and reports why nothing is captured.
       if (error instanceof Failure && error.code.startsWith("store_")) throw error
     }
@@ -186,9 +176,12 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
 
   return {
+    /** A hook or watcher reports a changed file before the next sweep. */
     nudge: looking.nudge,
+    /** Resolves once everything found at the start is read. */
     imported: imported.promise,
-    async readNow(platformId, path, within) {
+    /** Reads one file now, concurrently with others; `within` is its project's folder. */
+    async readNow(platformId: string, path: string, within?: string) {
       const platform = platforms.find(({ id }) => id === platformId)
       const place: SourcePlace = { dir: dirname(path), depth: 0, ...defined({ within }) }
       const claim = platform && claimOf(platform, place, path)
@@ -197,15 +190,17 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       await read(found)
       await looking.take(platform, place)
     },
-    async sync(platformId) {
+    /** Scans everything again and resolves when all of it is read. */
+    async sync(platformId?: string) {
       const { promise, reject } = Promise.withResolvers<never>()
       syncing.add(reject)
       const read = sweep(platformId).then(queue.whenEmpty)
       // Rejects if the database is unavailable.
       await Promise.race([read, promise]).finally(() => syncing.delete(reject))
     },
-    progress: () => ({ ...progress, ...queue.left(), waiting: queue.waiting() }),
-    async run(signal) {
+    progress: (): CaptureProgress => ({ ...progress, ...queue.left(), waiting: queue.waiting() }),
+    /** Imports existing sources, newest first, and follows changes, until aborted. */
+    async run(signal: AbortSignal) {
       const onTrouble = (error: unknown, what: string) => deps.onTrouble({ platform: "-", path: what }, error)
       const loop = (name: string, round: LoopOptions["round"], more: Partial<LoopOptions> = {}) =>
         superviseLoop({ name: `capture ${name}`, signal, round, onTrouble, ...more })

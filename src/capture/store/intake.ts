@@ -13,20 +13,7 @@ import type { Capturing } from "./capturing.ts"
 import { createSession } from "./known.ts"
 
 /** Stores agents' hooks under the sender's key, then acts on them. */
-export interface HookIntake {
-  /** Resolves when the event and everything spooled before it is stored. */
-  receive(sent: SentHook): Promise<KeptHook | undefined>
-  /** Registers a running session without turns; false if it must not be stored. */
-  meet(found: MetSession): Promise<boolean>
-  /** Processes the spool until aborted. */
-  run(signal: AbortSignal): Promise<void>
-}
-
-export interface MetSession {
-  platform: string
-  nativeId: string
-  cwd: string
-}
+export type HookIntake = ReturnType<typeof makeIntake>
 
 export interface HookSettings {
   agents: readonly Pick<AgentSetup, "platform" | "read" | "isUnattended">[]
@@ -58,7 +45,7 @@ const BATCH = 50
 /** Process and pane ids are reused: a session that ended earlier is not the one cleared now. */
 const CLEARED_MS = 60_000
 
-export function makeIntake(deps: Deps): HookIntake {
+export function makeIntake(deps: Deps) {
   const { store, clock, rules, capturing, agents, spoolDir, onTrouble } = deps
   const spool = makeSpool(spoolDir)
   /** Sequential: hooks are stored in the order of arrival. */
@@ -113,13 +100,15 @@ export function makeIntake(deps: Deps): HookIntake {
   }
 
   return {
-    receive: (sent) =>
+    /** Resolves when the event and everything spooled before it is stored. */
+    receive: (sent: SentHook) =>
       inTurn(async () => {
         await takeSpool()
         const [heard] = await admit([sent])
         return heard
       }),
-    async meet({ platform, nativeId, cwd }) {
+    /** Registers a running session without turns; false if it must not be stored. */
+    async meet({ platform, nativeId, cwd }: { platform: string; nativeId: string; cwd: string }) {
       if (!agents.some((agent) => agent.platform === platform) || !(await mayKeep(platform, nativeId, cwd)))
         return false
       const project = await rules.projectOf(cwd)
@@ -129,7 +118,8 @@ export function makeIntake(deps: Deps): HookIntake {
       })
       return true
     },
-    async run(signal) {
+    /** Processes the spool until aborted. */
+    async run(signal: AbortSignal) {
       let rounds = 0
       await superviseLoop({
         name: "hook spool",

@@ -13,16 +13,7 @@ import { oneLine } from "../../domain/text.ts"
 import { defined } from "../../lib/defined.ts"
 import { cutText } from "../read/cut.ts"
 import type { Batch } from "./archive.ts"
-import {
-  createSession,
-  EXCLUDED,
-  type Kept,
-  type KnownSession,
-  NOTHING_KEPT,
-  nativeIdsOf,
-  seenKey,
-  seqsOf,
-} from "./known.ts"
+import { createSession, EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, seenKey, seqsOf } from "./known.ts"
 import { makeLineage } from "./lineage.ts"
 import { forgottenOf, withoutLogged } from "./placement.ts"
 
@@ -251,7 +242,7 @@ export async function keepBatch(tx: Store, batch: Batch, { projects, known, rule
 
   async function supersedeUnseen(seen: ReadonlySet<string>): Promise<void> {
     const live = await tx.turns.liveOfSource(sourceId)
-    const natives = nativeIdsOf(known)
+    const natives = new Map([...known].map(([key, { id }]) => [id, key.slice(key.indexOf(" ") + 1)]))
     const gone: typeof live = []
     for (const turn of live) {
       const native = natives.get(turn.sessionId) ?? (await tx.sessions.byId(turn.sessionId))?.nativeId

@@ -60,8 +60,3 @@ export async function createSession(
 }
 
 export const seqsOf = (turns: readonly { seq: number }[]) => turns.map(({ seq }) => seq)
-
-/** Session id → native id, from the cache's keys. */
-export function nativeIdsOf(known: ReadonlyMap<string, KnownSession>): Map<string, string> {
-  return new Map([...known].map(([key, session]) => [session.id, key.slice(key.indexOf(" ") + 1)]))
-}

@@ -11,20 +11,7 @@ import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { lookAt } from "../../lib/untrusted-file.ts"
 
 /** Which files come from repositories, and which of them a person trusts. */
-export interface SourceOrigins {
-  /** Assigns an origin to sources without one; retries until done. */
-  reconcile(signal: AbortSignal): Promise<void>
-  list(): Promise<{ files: RepositoryFile[]; trusted: { path: string; atMs: number }[] }>
-  /** Returns how many known files are in the folder. Relative paths are resolved from `cwd`. */
-  trust(path: string, cwd?: string): Promise<{ path: string; files: number }>
-  distrust(path: string, cwd?: string): Promise<{ path: string; files: number }>
-}
-
-export interface RepositoryFile {
-  platform: string
-  path: string
-  isTrusted: boolean
-}
+export type SourceOrigins = ReturnType<typeof makeOrigins>
 
 interface Deps {
   store: Store
@@ -34,7 +21,7 @@ interface Deps {
   onTrouble(source: { platform: string; path: string }, error: unknown): void
 }
 
-export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps): SourceOrigins {
+export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps) {
   const pathOf = (given: string, cwd?: string) => {
     const isRelative = !/^(?:\/|~|[a-z][a-z0-9+.-]*:)/i.test(given)
     const path = parseRoot(isRelative && cwd !== undefined ? resolve(cwd, given) : given, machine.homeDir)
@@ -80,7 +67,8 @@ export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps): 
   }
 
   return {
-    async reconcile(signal) {
+    /** Assigns an origin to sources without one; retries until done. */
+    async reconcile(signal: AbortSignal) {
       const done = new AbortController()
       await superviseLoop({
         name: "capture origins",
@@ -100,14 +88,15 @@ export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps): 
         trusted,
       }
     },
-    async trust(given, cwd) {
+    /** Returns how many known files are in the folder. Relative paths are resolved from `cwd`. */
+    async trust(given: string, cwd?: string) {
       const path = pathOf(given, cwd)
       if (isSameOrAbove(path, pathOf(machine.homeDir)))
         throw badPath(`${path} contains your whole home folder: use the project's folder`)
       if (!lookAt(path)) throw badPath(`there is no ${path}: name a project's folder, or a file in it`)
       return settle((tx) => tx.origins.trust(path, clock.nowMs()), path)
     },
-    async distrust(given, cwd) {
+    async distrust(given: string, cwd?: string) {
       const path = pathOf(given, cwd)
       if (!(await store.origins.trusted()).some((folder) => folder.path === path))
         throw badPath(`${path} is not trusted; \`throughline sources\` lists what is`)

@@ -24,10 +24,7 @@ export interface PushedExchange {
   metadata?: Record<string, unknown> | undefined
 }
 
-export interface Push {
-  /** Writes to the project's conversation log and the archive. Repeats and exchanges captured from files are duplicates. */
-  log(caller: Caller, exchange: PushedExchange): Promise<Logged>
-}
+export type Push = ReturnType<typeof makePush>
 
 export interface Logged {
   isNew: boolean
@@ -54,7 +51,7 @@ interface Deps {
   platformOf(caller: Caller): Promise<string | undefined>
 }
 
-export function makePush(deps: Deps): Push {
+export function makePush(deps: Deps) {
   const { store, clock, projects, machine, rules, capturing } = deps
   const folderFor = async (caller: Caller) => {
     const root = await projects.ofCaller(caller)
@@ -85,7 +82,8 @@ export function makePush(deps: Deps): Push {
   }
 
   return {
-    async log(caller, exchange) {
+    /** Writes to the project's conversation log and the archive. Repeats and exchanges captured from files are duplicates. */
+    async log(caller: Caller, exchange: PushedExchange): Promise<Logged> {
       const { folder, projectPath, rootUri } = await folderFor(caller)
       refuseSecret("session_id", exchange.sessionId, (text) => rules.redact(text, projectPath))
       const nativeId = rootUri === undefined ? exchange.sessionId : scopedId(exchange.sessionId, rootUri, "agent")
@@ -111,9 +109,7 @@ export function makePush(deps: Deps): Push {
         user,
         ai,
         session_id: exchange.sessionId,
-        ...(exchange.metadata === undefined
-          ? {}
-          : { metadata: redactInside(exchange.metadata, (text) => rules.redact(text, projectPath)) }),
+        metadata: exchange.metadata && redactInside(exchange.metadata, (text) => rules.redact(text, projectPath)),
       }
       const line = `${JSON.stringify(record)}\n`
       // Stored directly first: anyone can write the repository's file, so it cannot prove that an agent said this.

@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs"
+import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -7,23 +8,9 @@ import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { canonicalRoot, isSameOrAbove, parseRoot } from "../../lib/roots.ts"
 import { DAY_MS, HOUR_MS } from "../../lib/time.ts"
-import { knownProjects } from "../store/known-sources.ts"
 
 /** Project folders in which an agent may start a conversation log, including folders without sessions. */
-export interface Folders {
-  /** Notes a caller's folder; the next round processes it. */
-  met(caller: Caller): void
-  /** Processes a caller's folder now. */
-  follow(caller: Caller): Promise<void>
-  /** Something was just stored for this project. */
-  add(project: Project): void
-  /** Processes noted callers and drops unused folders. */
-  round(): Promise<void>
-  /** All known projects and callers' folders, for the sweep. */
-  all(): Promise<string[]>
-  /** The few that are checked every two seconds. */
-  near(): string[]
-}
+export type Folders = ReturnType<typeof makeFolders>
 
 export interface FoldersDeps {
   store: Store
@@ -48,7 +35,7 @@ const KEEP_MS = 30 * DAY_MS
 /** How stale the stored time may get. */
 const WRITE_MS = HOUR_MS
 
-export function makeFolders(deps: FoldersDeps): Folders {
+export function makeFolders(deps: FoldersDeps) {
   const { store, clock, projects, homeDir, host, excluded, configured = () => [], teamDirs = () => [] } = deps
   const pending = new Map<string, Caller>()
   const callers = new Map<string, number>()
@@ -112,18 +99,22 @@ export function makeFolders(deps: FoldersDeps): Folders {
   const named = () => [...configured().map((folder) => realOr(parseRoot(folder, homeDir))), ...teamDirs()]
 
   return {
-    met(caller) {
+    /** Notes a caller's folder; the next round processes it. */
+    met(caller: Caller) {
       if (pending.size >= MAX_PENDING) return
       pending.set(JSON.stringify([caller.key, caller.projectDir, caller.roots, caller.cwd]), caller)
     },
+    /** Processes a caller's folder now. */
     follow: settle,
-    add({ rootUri }) {
+    /** Something was just stored for this project. */
+    add({ rootUri }: Project) {
       if (!rootUri.startsWith("file://")) return
       const dir = fileURLToPath(rootUri)
       recent.delete(dir)
       recent.add(dir)
       trim(recent, MAX_RECENT)
     },
+    /** Processes noted callers and drops unused folders. */
     async round() {
       await load()
       for (const [key, caller] of pending) {
@@ -132,6 +123,7 @@ export function makeFolders(deps: FoldersDeps): Folders {
       }
       if (clock.nowMs() - prunedAtMs > WRITE_MS) await prune()
     },
+    /** All known projects and callers' folders, for the sweep. */
     async all() {
       await load()
       const known = await knownProjects(store)
@@ -140,8 +132,18 @@ export function makeFolders(deps: FoldersDeps): Folders {
       isSeeded = true
       return [...new Set([...named(), ...callers.keys(), ...claimed.keys(), ...known])]
     },
+    /** The few that are checked every two seconds. */
     near: () => [...new Set([...named(), ...callers.keys(), ...claimed.keys(), ...recent])],
   }
+}
+
+/** Project folders, newest first: some agents store their records there. */
+async function knownProjects(store: Store): Promise<string[]> {
+  const projects = await store.projects.list()
+  return projects
+    .toSorted((a, b) => b.createdAtMs - a.createdAtMs)
+    .flatMap(({ rootUri }) => (rootUri.startsWith("file://") ? [decodeURIComponent(new URL(rootUri).pathname)] : []))
+    .filter((dir) => dirname(dir) !== dir)
 }
 
 function trim(from: Map<string, unknown> | Set<string>, most: number): void {

@@ -15,21 +15,6 @@ import {
 } from "./scan.ts"
 import { makeWatched } from "./watched.ts"
 
-/** Finds new and changed sources and offers them for reading. */
-export interface Looking {
-  /** Scans every place, or those of one platform. */
-  sweep(platformId?: string): Promise<void>
-  /** Scans agents' own folders that just appeared. */
-  lookForNew(): Promise<void>
-  /** Scans log folders of projects in which a file appeared or was deleted. */
-  lookAtProjects(): Promise<void>
-  /** A hook or watcher reports a changed file before the next sweep. */
-  nudge(path: string): Promise<void>
-  /** Starts watching a place that the last sweep did not know. */
-  take(platform: Platform, place: SourcePlace): Promise<void>
-  stop(): Promise<unknown>
-}
-
 interface Deps extends Pick<CapturingDeps, "watch" | "onTrouble"> {
   clock: Clock
   platforms: readonly Platform[]
@@ -43,7 +28,8 @@ interface Deps extends Pick<CapturingDeps, "watch" | "onTrouble"> {
 
 const JUST_MS = 5_000
 
-export function makeLooking(deps: Deps): Looking {
+/** Finds new and changed sources and offers them for reading. */
+export function makeLooking(deps: Deps) {
   const { clock, platforms, machine, folders, offer } = deps
   const isTrusted = placeChecker(deps.onTrouble)
   /** Each folder's state at its last scan. */
@@ -70,7 +56,8 @@ export function makeLooking(deps: Deps): Looking {
   }
 
   return {
-    async sweep(platformId) {
+    /** Scans every place, or those of one platform. */
+    async sweep(platformId?: string) {
       const projectDirs = await folders.all()
       places = platforms.flatMap((platform) =>
         placesOf(platform, machine, projectDirs).map((place) => ({ platform, place })),
@@ -81,6 +68,7 @@ export function makeLooking(deps: Deps): Looking {
       for (const { platform, place } of places)
         if (platformId === undefined || platform.id === platformId) await lookInto(platform, place)
     },
+    /** Scans agents' own folders that just appeared. */
     async lookForNew() {
       for (const platform of platforms) {
         for (const place of platform.places(machine)) {
@@ -90,6 +78,7 @@ export function makeLooking(deps: Deps): Looking {
         }
       }
     },
+    /** Scans log folders of projects in which a file appeared or was deleted. */
     async lookAtProjects() {
       await folders.round()
       const dirs = folders.near()
@@ -103,7 +92,7 @@ export function makeLooking(deps: Deps): Looking {
           await lookInto(platform, place)
         }
     },
-    async nudge(given) {
+    async nudge(given: string) {
       // A path named by an agent may contain "..".
       const path = resolve(given)
       // Databases change in their write-ahead log first.
@@ -121,7 +110,8 @@ export function makeLooking(deps: Deps): Looking {
         if (!claim) await scanPlace(platform, place, (inside) => offer(inside, true), path)
       }
     },
-    async take(platform, place) {
+    /** Starts watching a place that the last sweep did not know. */
+    async take(platform: Platform, place: SourcePlace) {
       add(platform, place)
       await watched.listen(place)
     },

@@ -2,15 +2,7 @@ import { type Bell, makeBell } from "../../lib/bell.ts"
 import type { FoundSource } from "./scan.ts"
 
 /** Sources to read: live ones first, then old ones, newest first. */
-export interface SourceQueue {
-  put(key: string, found: FoundSource, live: boolean): void
-  /** Waits for the next source that nobody reads; undefined when aborted. */
-  take(signal: AbortSignal, options?: { liveOnly: boolean }): Promise<ClaimedSource | undefined>
-  whenEmpty(): Promise<void>
-  left(): { sourcesLeft: number; bytesLeft: number }
-  /** Sources of each platform that are queued or being read. */
-  waiting(): Record<string, number>
-}
+export type SourceQueue = ReturnType<typeof makeQueue>
 
 export interface ClaimedSource {
   found: FoundSource
@@ -26,7 +18,7 @@ interface Entry {
 const MOST_BYTES = 2_000_000
 const BUSY_BYTES = 10_000_000
 
-export function makeQueue(): SourceQueue {
+export function makeQueue() {
   const entries = new Map<string, Entry>()
   const live = new Set<string>()
   /** Sources being read, with their memory. */
@@ -90,6 +82,7 @@ export function makeQueue(): SourceQueue {
   }
 
   return {
+    /** Sources of each platform that are queued or being read. */
     waiting() {
       const counts: Record<string, number> = {}
       for (const key of [...entries.keys(), ...busy.keys()]) {
@@ -98,8 +91,9 @@ export function makeQueue(): SourceQueue {
       }
       return counts
     },
-    put: (key, found, live) => put(key, { found, live }),
-    async take(signal, { liveOnly } = { liveOnly: false }) {
+    put: (key: string, found: FoundSource, live: boolean) => put(key, { found, live }),
+    /** Waits for the next source that nobody reads; undefined when aborted. */
+    async take(signal: AbortSignal, { liveOnly } = { liveOnly: false }): Promise<ClaimedSource | undefined> {
       const bell = makeBell({ signal })
       takers.add(bell)
       try {
@@ -115,7 +109,7 @@ export function makeQueue(): SourceQueue {
         takers.delete(bell)
       }
     },
-    whenEmpty: () => (isEmpty() ? Promise.resolve() : new Promise((resolve) => empties.push(resolve))),
+    whenEmpty: () => (isEmpty() ? Promise.resolve() : new Promise<void>((resolve) => empties.push(resolve))),
     left: () => ({ sourcesLeft: entries.size + busy.size, bytesLeft }),
   }
 }

@@ -6,7 +6,6 @@ import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { rootUri } from "../../lib/roots.ts"
 import { makeRedactor } from "../redact/redaction.ts"
-import { extraRule } from "./extra-rule.ts"
 
 export interface CaptureSettings {
   exclude: readonly string[]
@@ -64,6 +63,22 @@ export function redactorOf({ redactionExtra }: Pick<CaptureSettings, "redactionE
   const redact = redactors.get(key) ?? makeRedactor({ extra: redactionExtra.map(extraRule) })
   redactors.set(key, redact)
   return redact
+}
+
+/** Parses one rule of the setting capture.redactionExtra. */
+export function extraRule(text: string): { kind: string; pattern: string } {
+  const [, kind, pattern] = /^([a-z0-9-]+)=(.+)$/s.exec(text) ?? []
+  const wrong = (why: string) =>
+    new Failure("config_invalid", `capture.redactionExtra holds ${JSON.stringify(text)}: ${why}`, {
+      key: "capture.redactionExtra",
+    })
+  if (kind === undefined || pattern === undefined) throw wrong("it must be kind=regular expression")
+  try {
+    new RegExp(pattern, "g")
+  } catch (error) {
+    throw wrong((error as Error).message)
+  }
+  return { kind, pattern }
 }
 
 function below(folders: readonly string[], homeDir: string): (path: string) => boolean {

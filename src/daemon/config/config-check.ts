@@ -1,5 +1,5 @@
 import { createServer } from "node:net"
-import { extraRule } from "../../capture/watch/extra-rule.ts"
+import { extraRule } from "../../capture/watch/rules.ts"
 import { Failure } from "../../domain/failure.ts"
 import { makeRoster } from "../../teams/roster.ts"
 import type { Config } from "./settings.ts"

@@ -8,7 +8,7 @@ import { countable, type TokenCounter } from "../../domain/tokens.ts"
 import { decisionsIn, type Statement } from "./decisions.ts"
 import { filesTouched } from "./files.ts"
 import { type GatherRequest, gather, type Material } from "./gather.ts"
-import { goalOf } from "./goal.ts"
+import { goalItems } from "./goal.ts"
 import { openEnds } from "./open-ends.ts"
 import { type Packed, pack, type Section } from "./pack.ts"
 
@@ -174,15 +174,6 @@ function exchangeItems({ user, ai, atMs, sessionId, isUntrusted }: BriefExchange
 
 /** Quotes every line, so that none can pass for one of ours. */
 const quoted = (text: string) => (text === "" ? "" : `\n${text.replaceAll(/^/gm, "> ")}`)
-
-function goalItems({ opening, talk }: Material): string[] {
-  const { first, latest, summary } = goalOf(opening, talk)
-  return [
-    ...(first ? [first.text.trim()] : []),
-    ...(latest ? [`Then: ${latest.text.trim()}`] : []),
-    ...(summary ? [`Summed up by the agent: ${summary.text.trim()}`] : []),
-  ]
-}
 
 function decisionItems({ talk, thoughts, others }: Material): string[] {
   const spoken = (turns: Material["talk"]): Statement[] =>

@@ -7,11 +7,6 @@ export interface Statement {
   by: "person" | "agent" | "thought"
 }
 
-export interface StatedDecision {
-  text: string
-  atMs: number
-}
-
 const MOST_CHARS = 280
 /** Longer statements are pasted text; the number of candidates bounds the pairwise comparison. */
 const MOST_OF_STATEMENT = 20_000
@@ -34,7 +29,7 @@ const STRONG = new RegExp(
 const WEAK = /\bbecause\b|\bso that\b|\bprefer(?:red|able)?\b|\bmust(?: not|n't)?\b|因为|ため/i
 
 /** Sentences that settle something, the weightiest and newest first. A newer one replaces an older one on the same subject. */
-export function decisionsIn(statements: readonly Statement[]): StatedDecision[] {
+export function decisionsIn(statements: readonly Statement[]): Pick<Statement, "text" | "atMs">[] {
   const candidates = statements
     .flatMap(({ text, atMs, by }, index) =>
       sentencesOf(text.slice(0, MOST_OF_STATEMENT)).map((sentence, place) => ({
@@ -48,7 +43,7 @@ export function decisionsIn(statements: readonly Statement[]): StatedDecision[] 
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.atMs - a.atMs || b.index - a.index || b.place - a.place)
     .slice(0, MOST_CANDIDATES)
-  const standing: { text: string; atMs: number; weight: number; words: Set<string>; rejected: Set<string> }[] = []
+  const standing: (Said & { text: string; atMs: number; weight: number })[] = []
   for (const { sentence, atMs, weight } of candidates) {
     const older = { text: clip(sentence, MOST_CHARS), atMs, weight, ...wordsOf(sentence) }
     if (older.words.size > 0 && !standing.some((newer) => replaces(newer, older))) standing.push(older)
@@ -69,13 +64,12 @@ interface Said {
 }
 
 function replaces(newer: Said, older: Said): boolean {
-  const shared = [...older.words].filter((word) => newer.words.has(word))
+  const shared = older.words.intersection(newer.words).size
   const least = Math.min(older.words.size, newer.words.size)
-  if (shared.length >= (least > 2 ? 2 : 1) && shared.length / least >= 0.5) return true
-  return [...older.words].some((word) => newer.rejected.has(word)) && !isSubset(older.rejected, newer.rejected)
+  if (shared >= (least > 2 ? 2 : 1) && shared / least >= 0.5) return true
+  const rejectsTheSame = older.rejected.size > 0 && older.rejected.isSubsetOf(newer.rejected)
+  return !older.words.isDisjointFrom(newer.rejected) && !rejectsTheSame
 }
-
-const isSubset = (part: Set<string>, whole: Set<string>) => part.size > 0 && [...part].every((word) => whole.has(word))
 
 const REJECTED =
   /(?:instead of|rather than|no longer|switch(?:ed|ing)? from|do not use|don't use|drop|not) ((?:[\p{L}\p{N}_./-]+\s?){1,3})/giu

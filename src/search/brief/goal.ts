@@ -1,27 +1,22 @@
 import type { Turn } from "../../domain/turn.ts"
+import type { Material } from "./gather.ts"
 
 const REQUEST =
   /^(?:ok(?:ay)?[,.]?\s+|now[,]?\s+|next[,:]?\s+|then\s+|please\s+|could you\s+|can you\s+|let'?s\s+|i (?:want|need|would like)|we (?:want|need|should)|goal\s*:|task\s*:|implement|add|fix|build|make|create|write|refactor|rewrite|change|remove|replace|move|port|migrate|investigate|find out|update|improve|design|test)\b/i
 
-export interface Goal {
-  first: Turn | undefined
-  /** A later prompt that sets a new task. */
-  latest: Turn | undefined
-  /** What the agent wrote when its context was full. */
-  summary: Turn | undefined
-}
-
-export function goalOf(opening: readonly Turn[], talk: readonly Turn[]): Goal {
+/** The first task, a later prompt that sets a new one, and what the agent wrote when its context was full. */
+export function goalItems({ opening, talk }: Pick<Material, "opening" | "talk">): string[] {
   const first = opening.find(isTask) ?? opening[0]
   const lastPrompt = talk.findLast(({ kind }) => kind === "prompt")
   const latest = talk.findLast(
     (turn) => turn.kind === "prompt" && turn !== lastPrompt && isTask(turn) && REQUEST.test(turn.text.trim()),
   )
-  return {
-    first,
-    latest: latest?.seq === first?.seq ? undefined : latest,
-    summary: talk.findLast(({ kind }) => kind === "summary"),
-  }
+  const summary = talk.findLast(({ kind }) => kind === "summary")
+  return [
+    ...(first ? [first.text.trim()] : []),
+    ...(latest && latest.seq !== first?.seq ? [`Then: ${latest.text.trim()}`] : []),
+    ...(summary ? [`Summed up by the agent: ${summary.text.trim()}`] : []),
+  ]
 }
 
 /** Not a hello, a slash command or a word of assent. */

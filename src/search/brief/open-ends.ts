@@ -1,5 +1,6 @@
 import { clip } from "../../domain/text.ts"
 import type { Turn } from "../../domain/turn.ts"
+import { jsonObject } from "../../lib/json-object.ts"
 import { sentencesOf, withoutCode } from "./sentences.ts"
 
 const MOST_CHARS = 240
@@ -70,7 +71,7 @@ function failures(calls: readonly Turn[], results: readonly Turn[]): string[] {
 }
 
 function commandOf(input: string): string {
-  const parsed = jsonIn(input)
+  const parsed = jsonObject(input)
   const command = parsed?.command ?? parsed?.cmd ?? parsed?.file_path ?? parsed?.filePath ?? parsed?.path
   if (Array.isArray(command)) return command.join(" ")
   return typeof command === "string" ? command : input
@@ -87,7 +88,7 @@ export const TODO_TOOL =
   /^(?:TodoWrite|todowrite|todo_write|update_plan|write_todos|update_todo_list|manage_todo_list)$/
 
 function todosIn(call: Turn | undefined): string[] {
-  const input = call && jsonIn(call.text)
+  const input = call && jsonObject(call.text)
   const list = input?.todos ?? input?.plan ?? input?.todoList
   if (typeof list === "string") return [...list.matchAll(/^\s*[-*]?\s*\[[ -]\]\s*(.+)$/gm)].map((match) => match[1]!)
   if (!Array.isArray(list)) return []
@@ -95,13 +96,4 @@ function todosIn(call: Turn | undefined): string[] {
     const text = entry?.content ?? entry?.step ?? entry?.description ?? entry?.title
     return typeof text === "string" && !/^(?:completed|done|cancelled)$/.test(String(entry?.status)) ? [text] : []
   })
-}
-
-function jsonIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
 }

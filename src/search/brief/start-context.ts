@@ -31,7 +31,7 @@ export function makeBriefContext({ store, briefs, settings: { onStart, maxTokens
     // A compaction loses the session's own past, so the brief is about the session itself.
     const isOwn = event.start === "compact" && own !== undefined && own.promptCount > 0
     if (!isOwn && !project) return undefined
-    const about = isOwn ? { session: own } : { projectId: project!.id, ...(own ? { except: [own.id] } : {}) }
+    const about = isOwn ? { session: own } : { projectId: project!.id, except: own && [own.id] }
     if (onStart === "pointer") return (await briefs.pointer({ ...about, maxTokens }))?.text
     return (await briefs.make({ ...about, maxTokens }))?.brief
   }

@@ -17,12 +17,7 @@ import type { Briefs } from "../brief/brief.ts"
 import { conversationOf } from "../query/lineage.ts"
 import { messagesOf, newestFitting } from "./messages.ts"
 
-export interface HandoffModule {
-  /** Creates a session of another agent that continues this one. Existing files are never changed. */
-  create(request: { session: Session; to: string; maxTokens?: number | undefined }): Promise<HandoffResult>
-  /** After a forget: deletes stored first prompts, which may contain the text and are cheap to recreate. */
-  forgotten(): void
-}
+export type HandoffModule = ReturnType<typeof makeHandoff>
 
 export interface HandoffResult {
   platform: string
@@ -57,13 +52,16 @@ const PREFACE_TOKENS = 120
 /** Labels and quote marks take the rest. */
 const QUOTED_SHARE = 0.8
 
-export function makeHandoff(deps: HandoffDeps): HandoffModule {
+export function makeHandoff(deps: HandoffDeps) {
   const { store, clock, tokens, briefs, platforms, machine } = deps
   const labelOf = (id: string) => platforms.find((platform) => platform.id === id)?.label ?? id
 
   return {
+    /** After a forget: deletes stored first prompts, which may contain the text and are cheap to recreate. */
     forgotten: () => rmSync(deps.promptDir, { recursive: true, force: true }),
-    async create({ session, to: name, maxTokens }) {
+    /** Creates a session of another agent that continues this one. Existing files are never changed. */
+    async create(request: { session: Session; to: string; maxTokens?: number | undefined }): Promise<HandoffResult> {
+      const { session, to: name, maxTokens } = request
       const to = neededAgent(platforms, name, "to")
       const platform = platforms.find(({ id }) => id === to)!
       const cwd = folderOf(session)

@@ -1,18 +1,14 @@
 import type { SessionId } from "../../domain/ids.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Turn } from "../../domain/turn.ts"
-
-export interface ExchangeFinder {
-  /** The number of the exchange that a turn belongs to: that of its first turn. */
-  of(turn: Turn): Promise<number>
-}
+import { lowerBound } from "../../lib/lower-bound.ts"
 
 type Outline = { seq: number; atMs: number }[]
 
 const MOST_SESSIONS = 200
 
 /** Reads a session's outline once and then keeps it up to date. */
-export function exchangeFinder(store: Store): ExchangeFinder {
+export function exchangeFinder(store: Store) {
   const outlines = new Map<SessionId, Outline>()
 
   const outlineOf = async (sessionId: SessionId): Promise<Outline> => {
@@ -25,9 +21,10 @@ export function exchangeFinder(store: Store): ExchangeFinder {
   }
 
   return {
-    async of(turn) {
+    /** The number of the exchange that a turn belongs to: that of its first turn. */
+    async of(turn: Turn): Promise<number> {
       const outline = await outlineOf(turn.sessionId)
-      const begun = lastBegun(outline, turn)
+      const begun = outline[lowerBound(outline.length, (at) => !isBefore(turn, outline[at]!)) - 1]
       if (turn.kind !== "prompt") return begun?.seq ?? outline[0]?.seq ?? turn.seq
       if (turn.supersededAtMs !== null || begun?.seq === turn.seq) return turn.seq
       // Out of order: only the store knows the sequence.
@@ -36,17 +33,6 @@ export function exchangeFinder(store: Store): ExchangeFinder {
       return turn.seq
     },
   }
-}
-
-function lastBegun(outline: Outline, turn: Turn): Outline[number] | undefined {
-  let low = 0
-  let high = outline.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (isBefore(turn, outline[middle]!)) high = middle
-    else low = middle + 1
-  }
-  return outline[low - 1]
 }
 
 const isBefore = (a: { seq: number; atMs: number }, b: { seq: number; atMs: number }) =>

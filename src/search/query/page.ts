@@ -3,7 +3,6 @@ import { searchableText } from "../../domain/metadata.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { clip } from "../../domain/text.ts"
-import type { Thought } from "../../domain/thought.ts"
 import type { Turn } from "../../domain/turn.ts"
 import { defined } from "../../lib/defined.ts"
 import type { DocInfo } from "../index/engine.ts"
@@ -21,19 +20,14 @@ export async function textsOf(store: Store, refs: readonly number[]): Promise<Ma
   return new Map([...texts].map(([ref, said]) => [ref, searchableText(said)]))
 }
 
-type Said = Pick<Turn, "text" | "metadata">
-
-async function documentsOf(
-  store: Store,
-  refs: readonly number[],
-): Promise<{ texts: Map<number, Said>; thoughts: Map<number, Thought> }> {
-  const texts = await store.turns.texts(refs.filter((ref) => !isThought(ref)).map(seqOf))
+async function documentsOf(store: Store, refs: readonly number[]) {
+  const turns = await store.turns.texts(refs.filter((ref) => !isThought(ref)).map(seqOf))
   const seqs = refs.filter(isThought).map(seqOf)
-  const thoughts = seqs.length === 0 ? [] : await store.thoughts.bySeqs(seqs)
-  const byRef = new Map<number, Said>()
-  for (const [seq, said] of texts) byRef.set(refOfTurn(seq), said)
-  for (const { seq, text } of thoughts) byRef.set(refOfThought(seq), { text })
-  return { texts: byRef, thoughts: new Map(thoughts.map((thought) => [refOfThought(thought.seq), thought])) }
+  const found = seqs.length === 0 ? [] : await store.thoughts.bySeqs(seqs)
+  const thoughts = new Map(found.map((thought) => [refOfThought(thought.seq), thought]))
+  const texts = new Map<number, Pick<Turn, "text" | "metadata">>(thoughts)
+  for (const [seq, said] of turns) texts.set(refOfTurn(seq), said)
+  return { texts, thoughts }
 }
 
 export async function pageOf(

@@ -5,14 +5,7 @@ import { defined } from "../../lib/defined.ts"
 import type { SearchRequest } from "./request.ts"
 
 /** Which sessions a search is limited to. */
-export interface Scopes {
-  /** Undefined if all sessions match. */
-  of(
-    request: Pick<SearchRequest, "projectId" | "sessionId" | "platform" | "gitBranch" | "domain">,
-  ): Promise<ReadonlySet<string> | undefined>
-  /** These sessions changed: they may be new, or match other filters now. */
-  touched(sessionIds: Iterable<string>): void
-}
+export type Scopes = ReturnType<typeof makeScopes>
 
 /** Changes without a journal entry, such as a new branch, show up after this time. */
 const REMEMBERED_MS = 10_000
@@ -28,7 +21,7 @@ interface Remembered {
   atMs: number
 }
 
-export function makeScopes(store: Store, clock: Clock): Scopes {
+export function makeScopes(store: Store, clock: Clock) {
   const remembered = new Map<string, Remembered>()
   const looked = async (key: string, look: () => Promise<void>): Promise<void> => {
     try {
@@ -59,7 +52,8 @@ export function makeScopes(store: Store, clock: Clock): Scopes {
     })
   }
   return {
-    async of({ projectId, sessionId, platform, gitBranch, domain }) {
+    /** Undefined if all sessions match. */
+    async of({ projectId, sessionId, platform, gitBranch, domain }: Scope): Promise<ReadonlySet<string> | undefined> {
       const filter = defined({ projectId, platform, gitBranch, domain })
       if (Object.keys(filter).length === 0) return sessionId === undefined ? undefined : new Set([sessionId])
       const key = JSON.stringify(filter)
@@ -71,10 +65,12 @@ export function makeScopes(store: Store, clock: Clock): Scopes {
       if (sessionId === undefined) return scope.ids
       return new Set(scope.ids.has(sessionId) ? [sessionId] : [])
     },
-    touched(sessionIds) {
+    /** These sessions changed: they may be new, or match other filters now. */
+    touched(sessionIds: Iterable<string>) {
       for (const id of sessionIds) for (const { touched } of remembered.values()) touched.add(id as SessionId)
     },
   }
 }
 
+type Scope = Pick<SearchRequest, "projectId" | "sessionId" | "platform" | "gitBranch" | "domain">
 type Filter = Parameters<Store["sessions"]["ids"]>[0]

@@ -1,3 +1,4 @@
+import { lowerBound } from "../../lib/lower-bound.ts"
 import type { DocInfo, Engine, EngineHit } from "../index/engine.ts"
 import type { Candidate } from "./candidate.ts"
 
@@ -35,7 +36,7 @@ export function smoothTurns(
     if (shortness(hit) === 0) continue
     const refs = said.get(hit.sessionId) ?? engine.said(hit.sessionId)
     said.set(hit.sessionId, refs)
-    const at = placeOf(refs, hit.ref)
+    const at = lowerBound(refs.length, (place) => refs[place]! < hit.ref)
     if (refs[at] !== hit.ref) continue
     for (const [index, share] of LENT_BACK.entries()) lend(hit, refs[at - 1 - index], share)
     for (const [index, share] of LENT_ON.entries()) lend(hit, refs[at + 1 + index], share)
@@ -46,14 +47,3 @@ export function smoothTurns(
 /** 1 for a few words, 0 for a long text. */
 export const shortness = ({ length }: { length: number }) =>
   Math.min(1, Math.max(0, (2 * (LONG_WORDS - length)) / LONG_WORDS))
-
-function placeOf(refs: readonly number[], ref: number): number {
-  let low = 0
-  let high = refs.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (refs[middle]! < ref) low = middle + 1
-    else high = middle
-  }
-  return low
-}

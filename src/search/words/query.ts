@@ -148,10 +148,9 @@ const COMPLETIONS = ["", ..."e s es d ed g ng ing n on ion ions y ly ity ness al
 
 /** Adds words at full weight and their parts at less. */
 function addText(bag: Bag, text: string): void {
-  const spans = spansOf(text)
-  for (const span of spans)
-    if (isSingle(span.word)) bag.add(span.word, 1, true)
-    else bag.add(span.word, span.isInside ? PART_WEIGHT : 1)
+  for (const { word, isInside } of spansOf(text))
+    if (isSingle(word)) bag.add(word, 1, true)
+    else bag.add(word, isInside ? PART_WEIGHT : 1)
 }
 
 interface Span {
@@ -194,15 +193,10 @@ function phraseOf(text: string): { text: string; words: string[] } {
   return { text: cut, words: [...new Set(innermost(cut))] }
 }
 
-function isPair(word: string): boolean {
-  return word.charCodeAt(0) > 127 && kindOf(word, 0) === "pairs" && !isOneCharacter(word)
-}
+const isPair = (word: string) => isUnspaced(word) && !isOneCharacter(word)
 
 /** A single character of an unspaced script, searched as the prefix of a pair. */
-function isSingle(word: string): boolean {
-  return word.charCodeAt(0) > 127 && kindOf(word, 0) === "pairs" && isOneCharacter(word)
-}
+const isSingle = (word: string) => isUnspaced(word) && isOneCharacter(word)
 
-function isOneCharacter(word: string): boolean {
-  return word.length === (word.codePointAt(0)! > 0xffff ? 2 : 1)
-}
+const isUnspaced = (word: string) => word.charCodeAt(0) > 127 && kindOf(word, 0) === "pairs"
+const isOneCharacter = (word: string) => word.length === (word.codePointAt(0)! > 0xffff ? 2 : 1)
