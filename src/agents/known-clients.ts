@@ -1,4 +1,4 @@
-import type { KnownClient } from "../domain/clients.ts"
+import type { KnownClient } from "../domain/caller.ts"
 
 /** MCP clients whose files we do not read, and whose names differ from what people call them. */
 export const knownClients: readonly KnownClient[] = [

@@ -1,7 +1,6 @@
 import type { Worker } from "node:worker_threads"
-import type { Caller } from "../domain/caller.ts"
+import type { Caller, Clients } from "../domain/caller.ts"
 import type { ArchiveRules } from "../domain/capture.ts"
-import type { Clients } from "../domain/clients.ts"
 import { scopedId, withoutScope } from "../domain/ids.ts"
 import type { JournalConsumer } from "../domain/journal.ts"
 import { commandLine, type Machine, type Platform, type ResumeCommand } from "../domain/platform.ts"

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { payloadReader } from "./payload.ts"
+import { payloadReader } from "./delivery.ts"
 import type { RichText } from "./rich-text.ts"
 
 /** A messenger in which people talk with sessions: one bot of it, and the chats that it is in. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { knownClients } from "../agents/known-clients.ts"
 import { platforms } from "../agents/list.ts"
-import { clientFrom, makeClients } from "./clients.ts"
+import { clientFrom, makeClients } from "./caller.ts"
 
 const redact = (text: string) => text.replaceAll(/ghp_\w+/g, "[redacted]")
 const clients = makeClients({ platforms, others: knownClients, redact })

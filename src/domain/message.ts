@@ -1,9 +1,9 @@
 import * as z from "zod"
-import type { Client } from "./clients.ts"
+import type { Client } from "./caller.ts"
 import type { Delivery } from "./delivery.ts"
+import { payloadReader } from "./delivery.ts"
 import type { SessionId } from "./ids.ts"
 import type { MessageOrigin } from "./outgoing.ts"
-import { payloadReader } from "./payload.ts"
 
 /** Something that is to be said to an agent: a delivery on this channel, in the lane of whom it is for. */
 export const AGENT_CHANNEL = "agent"

@@ -1,6 +1,6 @@
 import * as z from "zod"
+import { payloadReader } from "./delivery.ts"
 import type { SessionId } from "./ids.ts"
-import { payloadReader } from "./payload.ts"
 
 /** (from, to, thread) → one session of the team that is asked: the one conversation that two teams have. */
 export interface Pair {

@@ -7,7 +7,7 @@ import { type FakeAgent, type FakeAgents, makeFakeAgents } from "../../test/fixt
 import { claudeCode } from "../agents/claude-code/console.ts"
 import { parentOf, processStart } from "../daemon/process/process-identity.ts"
 import type { AgentLine, OpenLine } from "../domain/agent-line.ts"
-import { makeClients } from "../domain/clients.ts"
+import { makeClients } from "../domain/caller.ts"
 import { newMessageId, newSessionId, type SessionId } from "../domain/ids.ts"
 import type { LiveSessions } from "../domain/live.ts"
 import { AGENT_CHANNEL, laneOf, targetOf } from "../domain/message.ts"

@@ -1,10 +1,11 @@
+import { EventEmitter } from "node:events"
 import { Kysely, sql } from "kysely"
 import { Migrator } from "kysely/migration"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
+import { after } from "../lib/clock.ts"
 import { type AllTables, allTables, tablesWhenAsked } from "./all-tables.ts"
 import type { Db, StoreDialect } from "./dialects/dialect.ts"
-import { makeWakeUps } from "./dialects/wake-ups.ts"
 import { migrations } from "./migrations/list.ts"
 import type { Tables } from "./schema.ts"
 
@@ -134,4 +135,39 @@ async function counts(db: Db): Promise<{ sessions: number; thoughts: number; jou
     return Number(row.n)
   }
   return { sessions: await count("sessions"), thoughts: await count("thoughts"), journal: await count("journal") }
+}
+
+/** Throttle: the first of a burst is reported at once, the rest together after this. */
+const GATHER_MS = 10
+
+export interface WakeUps {
+  /** Wakes the listeners after the current response is out: it must not wait for their work. */
+  ring(): void
+  on(listener: () => void): () => void
+  close(): void
+}
+
+export function makeWakeUps(): WakeUps {
+  const listeners = new EventEmitter().setMaxListeners(0)
+  let isPending = false
+  let emittedAtMs = Number.NEGATIVE_INFINITY
+  const emit = () => {
+    isPending = false
+    emittedAtMs = performance.now()
+    listeners.emit("wake")
+  }
+  return {
+    ring() {
+      if (isPending) return
+      isPending = true
+      const leftMs = emittedAtMs + GATHER_MS - performance.now()
+      if (leftMs <= 0) setImmediate(emit)
+      else after(leftMs, emit)
+    },
+    on(listener) {
+      listeners.on("wake", listener)
+      return () => listeners.off("wake", listener)
+    },
+    close: () => void listeners.removeAllListeners(),
+  }
 }

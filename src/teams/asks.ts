@@ -20,8 +20,7 @@ import type { Team } from "../domain/team.ts"
 import { type Clock, every } from "../lib/clock.ts"
 import { DAY_MS } from "../lib/time.ts"
 import { checkText, enqueue, isFinal, MAX_ATTEMPTS } from "../lib/transitions.ts"
-import type { AnswerStream } from "./answer-stream.ts"
-import type { ChangeSignal } from "./change-signal.ts"
+import type { AnswerStream, ChangeSignal } from "./change-signal.ts"
 import type { PairSessions } from "./pairs.ts"
 export interface Asks {
   /** Stored once it returns the message's id. A repeated key returns the first message. */

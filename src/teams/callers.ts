@@ -1,5 +1,5 @@
+import type { Clients } from "../domain/caller.ts"
 import { type Caller, isOwner } from "../domain/caller.ts"
-import type { Clients } from "../domain/clients.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"

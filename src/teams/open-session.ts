@@ -1,4 +1,5 @@
 import type { Delivery } from "../domain/delivery.ts"
+import { headingOf } from "../domain/framing.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Priority, Sender } from "../domain/message.ts"
 import { type AskPayload, askOf, type Pair } from "../domain/pair.ts"
@@ -7,7 +8,6 @@ import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
 import { type Clock, pause } from "../lib/clock.ts"
 import { conclude, isFinal, isWithAgent, move } from "../lib/transitions.ts"
-import { headingOf } from "./heading.ts"
 import { answerUsage } from "./turn.ts"
 
 /** Delivers questions to a session that a person has open, as a message there; the reply in that session is the answer. */

@@ -1,4 +1,5 @@
 import { Failure } from "../domain/failure.ts"
+import { type Heading, headingIn } from "../domain/framing.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Pair } from "../domain/pair.ts"
 import type { Session } from "../domain/session.ts"
@@ -6,7 +7,6 @@ import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { Asking } from "./asking.ts"
-import { type Heading, headingIn } from "./heading.ts"
 import type { PairSessions } from "./pairs.ts"
 
 /** Sessions started for a pair that no pair has any more, because the store was lost or restored. They can be adopted. */

@@ -1,7 +1,7 @@
 import type { Delivery } from "../domain/delivery.ts"
 import type { DriverEvent, TurnEnd } from "../domain/driver.ts"
 import { errorText } from "../domain/failure.ts"
-import { ASK_NOTE, quoteLines } from "../domain/framing.ts"
+import { ASK_NOTE, headingOf, quoteLines } from "../domain/framing.ts"
 import { askOf, type Pair } from "../domain/pair.ts"
 import { because, workedOnBy } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
@@ -10,8 +10,7 @@ import type { Turn } from "../domain/turn.ts"
 import { type Clock, pause } from "../lib/clock.ts"
 import { makeMutex } from "../lib/mutex.ts"
 import { conclude, move } from "../lib/transitions.ts"
-import type { AnswerStream } from "./answer-stream.ts"
-import { headingOf } from "./heading.ts"
+import type { AnswerStream } from "./change-signal.ts"
 import type { Use } from "./pool.ts"
 
 export interface AskTurnDeps {

@@ -1,5 +1,5 @@
-import { codesOf } from "./codes.ts"
 import { entropyOf, isPlaceholder, isRandom } from "./looks.ts"
+import { codesOf } from "./scan.ts"
 import { SEED_WORDS } from "./seed-words.ts"
 
 /** Redacts secrets without a literal anchor, by length and characters alone. */

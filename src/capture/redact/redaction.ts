@@ -1,9 +1,8 @@
 import { Failure } from "../../domain/failure.ts"
 import { withoutBare } from "./bare.ts"
-import { codesOf } from "./codes.ts"
 import { fromBase64, isDummy, LOOKS } from "./looks.ts"
 import { CONTEXT_RULES, type Rule, TOKEN_RULES } from "./rules.ts"
-import { type Finders, type Hit, makeScan } from "./scan.ts"
+import { codesOf, type Finders, type Hit, makeScan } from "./scan.ts"
 
 export interface RedactionOptions {
   /** Additional secrets as regular expressions. */

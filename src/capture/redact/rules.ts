@@ -1,6 +1,5 @@
-import { PLACED_RULES } from "./contexts.ts"
+import { GAP, NEXT_LINE, PLACED_RULES } from "./contexts.ts"
 import { GITLEAKS_RULES } from "./gitleaks.ts"
-import { GAP, NEXT_LINE } from "./lines.ts"
 import type { LookName } from "./looks.ts"
 import { PREFIXED } from "./prefixes.ts"
 

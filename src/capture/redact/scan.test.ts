@@ -1,7 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { codesOf } from "./codes.ts"
-import { type Finders, makeScan } from "./scan.ts"
+import { codesOf, type Finders, makeScan } from "./scan.ts"
 
 type Find = Finders["find"]
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { knownClients } from "../../agents/known-clients.ts"
 import { platforms } from "../../agents/list.ts"
 import type { Caller } from "../../domain/caller.ts"
-import { makeClients } from "../../domain/clients.ts"
+import { makeClients } from "../../domain/caller.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import { mailText, typedText } from "../../domain/mail.ts"
 import { AGENT_CHANNEL, laneOf, messageOf, type Sender } from "../../domain/message.ts"
@@ -14,8 +14,8 @@ import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
 import { openStore } from "../../store/open.ts"
+import { senderOf } from "./addressing.ts"
 import { type MessageSettings, makeMessages } from "./messages.ts"
-import { senderOf } from "./sender.ts"
 
 const team = (name: string, projectDir: string) => ({ name, projectDir, platform: "claude-code" }) as Team
 const teams = [team("api", "/w/api"), team("web", "/w/web")]

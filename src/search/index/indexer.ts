@@ -4,7 +4,6 @@ import type { Store } from "../../domain/store.ts"
 import type { Thought } from "../../domain/thought.ts"
 import type { Turn } from "../../domain/turn.ts"
 import { nextTurn } from "../../lib/clock.ts"
-import { isEcho } from "../query/echo.ts"
 import { exchangeFinder } from "../query/exchange-finder.ts"
 import { refOfThought, refOfTurn } from "../query/refs.ts"
 import type { ListedExchange } from "../vectors/embedding.ts"
@@ -129,4 +128,14 @@ function docOfThought(thought: Thought): NewDoc {
     exchange: thought.seq,
     ...weigh("thought", thought.text),
   }
+}
+
+const OWN_TOOL = /(?:^|[^a-z])(?:search_conversation_history|resume_session_context)$/
+/** The start of our answers; most agents store a result without its tool's name. */
+const OWN_ANSWER = /^\s*\{"(?:query":"(?:[^"\\]|\\.){0,200}","exchanges|context_exchanges)":\[/
+
+/** Calls of our own search tools and their results: they copy indexed text, and a query would be its own best hit. */
+function isEcho({ kind, toolName, text }: Pick<Turn, "kind" | "toolName" | "text">): boolean {
+  if (kind !== "tool_call" && kind !== "tool_result") return false
+  return OWN_TOOL.test(toolName ?? "") || (kind === "tool_result" && OWN_ANSWER.test(text))
 }

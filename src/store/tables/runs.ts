@@ -1,9 +1,11 @@
 import type { Selectable } from "kysely"
+import type { Routes } from "../../domain/queue-store.ts"
+import type { Route } from "../../domain/route.ts"
 import type { Run } from "../../domain/run.ts"
 import type { Runs } from "../../domain/store.ts"
 import type { Db } from "../dialects/dialect.ts"
-import { many } from "../queries.ts"
-import { rowDecoder } from "../rows.ts"
+import { many, remove, upsert } from "../queries.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
 export function makeRuns(db: Db): Runs {
@@ -84,3 +86,27 @@ export function makeRuns(db: Db): Runs {
 type Row = Selectable<Tables["runs"]> & { platform: string; native_id: string; project_id: string | null }
 const decode = rowDecoder<Omit<Run, "end">>({})
 const toRun = ({ end_reason: end, ...row }: Row): Run => ({ ...decode(row), end })
+
+export function makeRoutes(db: Db): Routes {
+  const select = () =>
+    db
+      .selectFrom("routes as r")
+      .innerJoin("sessions as s", "s.id", "r.session_id")
+      .selectAll("r")
+      .select(["s.platform", "s.native_id"])
+      .orderBy("r.seen_at_ms", "desc")
+
+  return {
+    async put({ sessionId, host, pid, processStart, pane, seenAtMs }) {
+      const row = toColumns({ sessionId, host, pid, processStart, pane, seenAtMs })
+      await upsert(db, "routes", ["session_id", "host", "pid"], row)
+    },
+    ofSession: (sessionId) => many(select().where("r.session_id", "=", sessionId), toRoute),
+    async drop(sessionId, host, pid) {
+      await remove(db, "routes", { session_id: sessionId, host, pid })
+    },
+    list: (host) => many(select().where("r.host", "=", host), toRoute),
+  }
+}
+
+const toRoute = rowDecoder<Route>({ json: ["pane"] })

@@ -1,9 +1,9 @@
 import { CommanderError } from "commander"
 import { beforeEach, describe, expect, test } from "vitest"
 import * as z from "zod"
+import { failureText } from "../../daemon/process/fail.ts"
 import { Failure } from "../../domain/failure.ts"
 import { type Operation, operation } from "../../operations/operation.ts"
-import { failureText } from "../http/failure-text.ts"
 import { type CliOptions, cli, grouped } from "./cli.ts"
 
 const garden = operation({

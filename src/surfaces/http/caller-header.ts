@@ -1,6 +1,6 @@
 import * as z from "zod"
 import type { Caller } from "../../domain/caller.ts"
-import { clientFrom } from "../../domain/clients.ts"
+import { clientFrom } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import { CALLER_HEADER } from "./client.ts"
 

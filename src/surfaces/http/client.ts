@@ -49,3 +49,9 @@ function parse(body: string): Record<string, unknown> {
     throw new Failure("daemon_unreachable", "what answers is not Throughline", {}, { cause: error })
   }
 }
+
+/** Larger than any valid input, so that an input over its limit gets an error that names the parameter. */
+export const MAX_BODY_BYTES = 32 * 1024 * 1024
+
+/** The upgrade path for an agent's stream of MCP lines. */
+export const STREAM_PATH = "/mcp-stream"

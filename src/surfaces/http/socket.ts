@@ -1,8 +1,8 @@
 import { Agent, request } from "node:http"
 import { connect, type OnReadOpts } from "node:net"
 import type { Duplex } from "node:stream"
-import { STREAM_PATH } from "../cli/paths.ts"
 import type { Carrier } from "./client.ts"
+import { STREAM_PATH } from "./client.ts"
 
 /** The request did not reach the daemon, or the daemon died while handling it. */
 export class ConnectionLost extends Error {

@@ -6,10 +6,9 @@ import {
 } from "@modelcontextprotocol/server"
 import { newKey } from "../../domain/ids.ts"
 import { HOUR_MS } from "../../lib/time.ts"
-import { MAX_BODY_BYTES } from "../http/limits.ts"
+import { MAX_BODY_BYTES } from "../http/client.ts"
 import { type McpOptions, mcpServer, mcpTools } from "./mcp.ts"
-import { malformedHello } from "./mcp-hello.ts"
-import { blamingParams } from "./mcp-params.ts"
+import { blamingParams, malformedHello } from "./mcp-errors.ts"
 
 const IDLE_MS = HOUR_MS
 const MAX_SESSIONS = 1000

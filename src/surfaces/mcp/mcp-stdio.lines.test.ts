@@ -1,6 +1,6 @@
 import { Duplex, PassThrough } from "node:stream"
 import { beforeEach, describe, expect, test } from "vitest"
-import { MAX_BODY_BYTES } from "../http/limits.ts"
+import { MAX_BODY_BYTES } from "../http/client.ts"
 import { relay } from "./mcp-stdio.ts"
 
 interface Message {

@@ -2,7 +2,7 @@ import type { Duplex, Writable } from "node:stream"
 import { Failure } from "../../domain/failure.ts"
 import { after } from "../../lib/clock.ts"
 import { lineTaker } from "../cli/lines.ts"
-import { MAX_BODY_BYTES } from "../http/limits.ts"
+import { MAX_BODY_BYTES } from "../http/client.ts"
 
 export interface RelayOptions {
   /** Listens to what the agent writes. */

@@ -5,13 +5,10 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import type { Caller } from "../../domain/caller.ts"
 import type { ToolSet } from "../../operations/operation.ts"
 import { lines } from "../cli/lines.ts"
-import { STREAM_PATH } from "../cli/paths.ts"
 import { callerFrom } from "../http/caller-header.ts"
-import { CALLER_HEADER, TOOLS_HEADER } from "../http/client.ts"
-import { MAX_BODY_BYTES } from "../http/limits.ts"
+import { CALLER_HEADER, MAX_BODY_BYTES, STREAM_PATH, TOOLS_HEADER } from "../http/client.ts"
 import { type ClientState, type McpOptions, type McpTools, mcpServer, mcpTools } from "./mcp.ts"
-import { malformedHello } from "./mcp-hello.ts"
-import { blamingParams } from "./mcp-params.ts"
+import { blamingParams, malformedHello } from "./mcp-errors.ts"
 
 /** The daemon's end of `throughline mcp`: lines of MCP over an upgraded connection of the unix socket. */
 export function mcpStreams(options: McpOptions & { onOpen?(caller: Caller): void }) {

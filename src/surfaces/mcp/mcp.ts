@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/server"
 import * as z from "zod"
 import type { Caller, NamedRoot } from "../../domain/caller.ts"
-import { type Client, clientFrom } from "../../domain/clients.ts"
+import { type Client, clientFrom } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Call } from "../../operations/invoke.ts"
 import type { Operation, ToolSet } from "../../operations/operation.ts"

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test, vi } from "vitest"
-import { makeWakeUps } from "./wake-ups.ts"
+import { makeWakeUps } from "./open.ts"
 
 test("Whoever rings goes on before anybody is told", async () => {
   const wakeUps = makeWakeUps()

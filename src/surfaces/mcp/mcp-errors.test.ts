@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { malformedHello } from "./mcp-hello.ts"
+import { malformedHello } from "./mcp-errors.ts"
 
 const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } }
 const hello = (changes: object) => ({ jsonrpc: "2.0", id: 7, method: "initialize", params: { ...params, ...changes } })

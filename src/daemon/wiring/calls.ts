@@ -1,7 +1,8 @@
-import type { Caller } from "../../domain/caller.ts"
-import type { Clients } from "../../domain/clients.ts"
+import type { Caller, Clients } from "../../domain/caller.ts"
+import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Call } from "../../operations/invoke.ts"
+import type { Log } from "../process/log.ts"
 
 interface Deps {
   store: Pick<Store, "runs" | "bindings">
@@ -39,5 +40,20 @@ export function knownByProcess({ store, clients, host }: Deps, call: Call): Call
     known.set(key, found)
     if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
     return call(name, input, { ...caller, key: found })
+  }
+}
+
+/** Anything but a Failure is a bug, and is logged in full. */
+export function reporting(call: Call, log: Log): Call {
+  return async (name, input, caller) => {
+    try {
+      return await call(name, input, caller)
+    } catch (error) {
+      const failure = Failure.from(error)
+      if (failure.code === "internal")
+        log.error({ operation: name, err: failure.cause ?? failure }, "an operation failed in a way it should not")
+      else log.debug({ operation: name, code: failure.code }, failure.message)
+      throw failure
+    }
   }
 }
