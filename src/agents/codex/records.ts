@@ -102,7 +102,8 @@ function read(record: Json, state: State): Capture[] {
   }
   if (type === "session_meta") return begun(payload, state)
   if (isInherited(record, payload, state)) return [skipped("inherited")]
-  if (state.handedOverAtMs && (timeOf(record.timestamp) ?? 0) < state.handedOverAtMs) return [skipped("copied by a handoff")]
+  if (state.handedOverAtMs && (timeOf(record.timestamp) ?? 0) < state.handedOverAtMs)
+    return [skipped("copied by a handoff")]
   switch (type) {
     case "response_item":
       return turn(draftOf(payload), record, payload, state)
