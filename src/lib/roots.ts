@@ -70,7 +70,7 @@ export function ancestorsOf(path: string, homeDir: string, tempDir: string): str
 }
 
 /** The home folder and those above it: desktop apps start every client there, so it does not say which project is meant. */
-export function isNobodysProject(path: string, homeDir: string): boolean {
+export function isOutsideProjects(path: string, homeDir: string): boolean {
   return isSameOrAbove(realOr(path), realOr(homeDir))
 }
 

@@ -5,7 +5,7 @@ import type { Supervisor } from "../live/supervisor/supervisor.ts"
 import type { UpdatesModule } from "../live/updates/pull.ts"
 import type { BotModule } from "../messenger/module.ts"
 import type { Permits } from "../permissions/permits.ts"
-import type { ReachModule } from "../queue/module.ts"
+import type { QueueModule } from "../queue/module.ts"
 import type { HandoffModule } from "../search/handoff/module.ts"
 import type { RecallModule } from "../search/module.ts"
 import type { SessionsModule } from "../sessions/module.ts"
@@ -19,7 +19,7 @@ export interface Services {
   capture: CaptureModule
   recall: RecallModule
   handoff: HandoffModule
-  reach: ReachModule
+  reach: QueueModule
   live: Pick<LiveSessions, "all">
   tasks: Tasks
   updates: UpdatesModule

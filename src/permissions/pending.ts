@@ -46,7 +46,7 @@ const COMES_MS = 3_000
 const TAKES_MS = 5_000
 const STEP_MS = 50
 const RESTART_MS = 15_000
-export const NOBODY_WAITS = "nobody is waiting for this any longer: answer at the terminal"
+export const NO_HOOK = "nobody is waiting for this any longer: answer at the terminal"
 /** None of them begins with the decision: who sees the first word only must not take it for done. */
 const GONE_ON = (state: string) => `too late to be ${state}, the agent had already gone on: look at its terminal`
 const NOT_CONFIRMED = (state: string) =>

@@ -7,7 +7,7 @@ import type { Store } from "../domain/store.ts"
 /** What agents may do only when a person says so: asked, waited for, decided once, and written down. */
 import { makeBell } from "../lib/bell.ts"
 import type { Clock } from "../lib/clock.ts"
-import { makePendingRequests, NOBODY_WAITS, type PendingAnswer } from "./pending.ts"
+import { makePendingRequests, NO_HOOK, type PendingAnswer } from "./pending.ts"
 import { answerOf, checkedAnswers, keptOf, lateText, type Meant, ruleOf } from "./permit-words.ts"
 export interface Permits {
   /** Waits for a person, however long the settings allow. Whatever goes wrong, the answer is no. */
@@ -71,8 +71,8 @@ type Settled = Parameters<Store["permissions"]["decide"]>[1]
 
 /** Makes it right where a wake-up was lost, and ends what nobody answers. */
 const LOOK_MS = 500
-/** Who decided where nobody did. */
-const NOBODY = "throughline"
+/** Named as the decider when no person decided. */
+const OURSELVES = "throughline"
 const AUDIT_TITLE_CHARS = 300
 /** The dashboard looks every 2 s, and a busy machine can delay several looks. */
 const WATCHED_MS = 15_000
@@ -115,7 +115,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       await tx.journal.append([{ kind: "permission.decided", sessionId, atMs, data, key: `${id} decided` }])
       return true
     })
-  const end = (id: string, state: "timed_out" | "stale", reason: string) => settle(id, { state, reason, by: NOBODY })
+  const end = (id: string, state: "timed_out" | "stale", reason: string) => settle(id, { state, reason, by: OURSELVES })
   const pending = makePendingRequests({
     store,
     clock,
@@ -226,7 +226,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       if (before.via === "process")
         return { isFirst: await settle(id, { ...settled, by }, meant), permission: await now() }
       if (before.state === "waiting" && before.home === home && !(await pending.isThere(id)))
-        await end(id, "stale", NOBODY_WAITS)
+        await end(id, "stale", NO_HOOK)
       else if (before.state === "waiting" && (await here.get(id)?.isAsked?.()) === false)
         await end(id, "stale", "the agent has gone on already")
       const isFirst = await settle(id, { ...settled, by }, meant)

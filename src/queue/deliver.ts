@@ -45,12 +45,13 @@ export function makeDeliver(deps: DeliverDeps) {
     const can = consoles.find(({ platform }) => platform === route.agent.session.platform)?.can
     const request = pasteRequest(deps, delivery, route.agent, route.pane)
     // Of its own commands an agent says nothing.
-    const isTold = can?.promptHook === true && !request.isCommand
+    const saysSubmitted = can?.promptHook === true && !request.isCommand
     const isTaken = (withinMs: number) => leases.isConfirmed(delivery, withinMs, signal)
-    const result = await paster.submit({ ...request, isStop: route.isStop, ...(isTold ? { isTaken } : {}) })
+    const result = await paster.submit({ ...request, isStop: route.isStop, ...(saysSubmitted ? { isTaken } : {}) })
     switch (result.kind) {
       case "submitted":
-        if (isTold) return (await leases.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
+        if (saysSubmitted)
+          return (await leases.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
         await leases.settle(delivery, "delivered", because("unacknowledged"))
         return SETTLED
       case "pasted":
@@ -61,7 +62,7 @@ export function makeDeliver(deps: DeliverDeps) {
       case "later":
         return { kind: "closed", reason: whyLater(result), until: "idle" }
       case "gone":
-        return { kind: "closed", reason: because(result.reason), until: "somebody" }
+        return { kind: "closed", reason: because(result.reason), until: "reachable" }
     }
   }
 
@@ -105,7 +106,7 @@ export function makeDeliver(deps: DeliverDeps) {
     if (route.kind === "pane") return byPane(route, delivery, signal)
     if (route.kind === "line") return byLine(route, delivery, signal)
     if (hooks.wake(route.agent.session, mailText(delivery))) return { kind: "unconfirmed" }
-    return { kind: "closed", reason: because("nobody_to_wake"), until: "somebody" }
+    return { kind: "closed", reason: because("nobody_to_wake"), until: "reachable" }
   }
 }
 

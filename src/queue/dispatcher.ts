@@ -71,13 +71,13 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
     const found = await resolveTarget(to)
     if (isUnreachable(found)) {
       if (found.awayTeam !== undefined) await deps.wake(found.awayTeam)
-      return putOff(delivery, { reason: found.unreachable, until: "somebody" })
+      return putOff(delivery, { reason: found.unreachable, until: "reachable" })
     }
     const place = placeOf(found)
     const isOpen = await inTurn(place, async () => {
       // Others may have been at it meanwhile, and the agent may have gone.
       const agent = await resolveTarget(to)
-      if (isUnreachable(agent)) return putOff(delivery, { reason: agent.unreachable, until: "somebody" })
+      if (isUnreachable(agent)) return putOff(delivery, { reason: agent.unreachable, until: "reachable" })
       if (placeOf(agent) !== place) return putOff(delivery, { reason: because("agent_moved"), until: "idle" })
       const route = await routes.select(agent, delivery)
       if (route.kind === "closed") return putOff(delivery, route)
@@ -110,7 +110,7 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
       take: (delivery) => runner.start(delivery, (signal) => dispatch(delivery, signal)),
       recover: settle,
       failed({ lane, key }, error) {
-        backoff.pause(lane, "somebody", clock.nowMs())
+        backoff.pause(lane, "reachable", clock.nowMs())
         onTrouble(error, key)
       },
     },

@@ -1,4 +1,4 @@
-/** Reach's own door: messages for agents that run somewhere, and how they get there. */
+/** The door of the queue: messages for agents that run somewhere, and how they get there. */
 import type { AgentConsole } from "../domain/agent-console.ts"
 import type { AgentLine } from "../domain/agent-line.ts"
 import type { Caller, Clients } from "../domain/caller.ts"
@@ -39,7 +39,7 @@ import { isUnreachable, makeResolveTarget, placeOf } from "./resolve-target.ts"
 import { makeRoutesTo, type RoutesTo } from "./routes-to.ts"
 import { makeRouteSelection, PAUSES } from "./select-route.ts"
 import { makeTurnContext } from "./turn.ts"
-export interface ReachModule {
+export interface QueueModule {
   messages: Messages
   stuck: Stuck
   routesTo(agent: LiveAgent): Promise<RoutesTo>
@@ -58,7 +58,7 @@ export interface ReachModule {
   run(signal: AbortSignal): Promise<void>
 }
 
-export interface ReachDeps {
+export interface QueueDeps {
   store: Store
   clock: Clock
   roster: Roster
@@ -88,7 +88,7 @@ export interface ReachDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-export function makeReach(deps: ReachDeps): ReachModule {
+export function makeMessageQueue(deps: QueueDeps): QueueModule {
   const { roster, clients, host, home, processStart, parentOf } = deps
   const isAgentUnder = (pid: number, panePid: number) => isUnder(pid, panePid, parentOf)
   const ownerPrefix = `dispatcher ${host} ${home} `

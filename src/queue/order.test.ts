@@ -17,7 +17,7 @@ import { makeLive } from "../live/live.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
 import { makeRoster } from "../teams/roster.ts"
-import { makeReach } from "./module.ts"
+import { makeMessageQueue } from "./module.ts"
 
 const PLATFORM = "line-agent"
 const SENDERS = [
@@ -83,7 +83,7 @@ function startReach(store: Store, dir: string, agent: LineAgent, clock: { nowMs(
   const roster = makeRoster({ read: () => ({ api: { project: dir, platform: PLATFORM } }) as never })
   const machine = { os: "linux" as const, homeDir: dir, env: {} }
   const deps = { store, clock, roster, machine, consoles: [claudeCode], processStart, host: "here" }
-  const reach = makeReach({
+  const reach = makeMessageQueue({
     ...deps,
     clients: makeClients({ platforms: [], others: [], redact: (text) => text }),
     live: makeLive(deps),

@@ -17,7 +17,7 @@ import { makeLive } from "../live/live.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
 import { makeRoster } from "../teams/roster.ts"
-import { makeReach, type ReachModule } from "./module.ts"
+import { makeMessageQueue, type QueueModule } from "./module.ts"
 
 const SOON = { timeout: 60_000, interval: 50 }
 const owner = { kind: "owner", name: "the owner" } as const
@@ -26,7 +26,7 @@ let dir: string
 let store: Store
 let agents: FakeAgents
 let lines: AgentLine[]
-let reach: ReachModule
+let reach: QueueModule
 let reachable: LiveSessions
 let ending: AbortController
 let running: Promise<void>
@@ -40,7 +40,7 @@ beforeEach(async () => {
   const machine = { os: "linux" as const, homeDir: agents.dir, env: {} }
   const deps = { store, clock, roster, machine, consoles: [claudeCode], processStart, host: "here" }
   reachable = makeLive(deps)
-  reach = makeReach({
+  reach = makeMessageQueue({
     ...deps,
     clients: makeClients({ platforms: [], others: [], redact: (text) => text }),
     live: reachable,

@@ -27,8 +27,8 @@ export interface ClosedRoute {
   kind: "closed"
   /** Why it waits. */
   reason: Reason
-  /** What may open it: the end of a turn, or that somebody comes at all. */
-  until: "turn" | "idle" | "somebody"
+  /** What may open it: the end of a turn, or an agent that can be reached. */
+  until: "turn" | "idle" | "reachable"
 }
 
 /** Lanes whose next message cannot go now. */
@@ -37,7 +37,7 @@ export type LaneBackoff = Backoff<ClosedRoute["until"]>
 export const PAUSES: Pauses<ClosedRoute["until"]> = {
   turn: { firstMs: 50, mostMs: 1_000 },
   idle: { firstMs: 50, mostMs: 1_000 },
-  somebody: { firstMs: 200, mostMs: 3_000 },
+  reachable: { firstMs: 200, mostMs: 3_000 },
 }
 
 export interface RouteSelectionDeps {
@@ -85,16 +85,16 @@ export function makeRouteSelection({
       }
       const canFetch = sessionId === undefined && isMail(delivery)
       if (!can)
-        return closed(because(canFetch ? "cannot_type_but_fetch" : "cannot_type", labelOf(platform)), "somebody")
+        return closed(because(canFetch ? "cannot_type_but_fetch" : "cannot_type", labelOf(platform)), "reachable")
       const pane = agent.route?.pane
       // Its terminal may show another session of the same process by now.
-      if (pane && sessionId !== undefined && agent.isShown === false) return closed(because("not_shown"), "somebody")
+      if (pane && sessionId !== undefined && agent.isShown === false) return closed(because("not_shown"), "reachable")
       if (pane) return isBusy && !isUrgent ? closed(BUSY, "idle") : { kind: "pane", agent, pane, isStop }
 
-      if (!isMail(delivery)) return closed(because(agent.route ? "not_in_tmux" : "never_heard"), "somebody")
+      if (!isMail(delivery)) return closed(because(agent.route ? "not_in_tmux" : "never_heard"), "reachable")
       if (isBusy) return closed(because("agent_busy_until_turn_end"), can.turn ? "turn" : "idle")
       if (can.wake && !isTooLongToWake(delivery) && hooks.isWaiting(agent.session)) return { kind: "wake", agent }
-      return closed(because(canFetch ? "no_way_in_but_fetch" : "no_way_in"), "somebody")
+      return closed(because(canFetch ? "no_way_in_but_fetch" : "no_way_in"), "reachable")
     },
     async caveat(agent, delivery) {
       const { priority, isCommand } = messageOf(delivery)

@@ -5,7 +5,7 @@ import { Failure } from "../domain/failure.ts"
 import type { CallerRoot, Project, ProjectFinder } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import type { Clock } from "../lib/clock.ts"
-import { ancestorsOf, canonicalRoot, isNobodysProject, parseRoot, rootUri } from "../lib/roots.ts"
+import { ancestorsOf, canonicalRoot, isOutsideProjects, parseRoot, rootUri } from "../lib/roots.ts"
 
 /** Shorter than an agent needs to change a folder and call again. */
 const ROOT_KNOWN_MS = 100
@@ -51,7 +51,7 @@ export function makeProjectFinder({ store, clock, homeDir, tempDir }: Deps): Pro
 
   // For people the home folder is a choice; for agents it is only where they happened to start.
   const uncounted = ({ surface, cwd }: Caller) =>
-    surface === "mcp" && cwd !== undefined && isNobodysProject(cwd, homeDir) ? cwd : undefined
+    surface === "mcp" && cwd !== undefined && isOutsideProjects(cwd, homeDir) ? cwd : undefined
 
   const find: ProjectFinder["find"] = async (root) => {
     const { uri, project } = await locate(root, { mustAsk: false })

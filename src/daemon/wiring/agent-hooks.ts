@@ -3,7 +3,7 @@ import type { HookIntake, KeptHook } from "../../capture/store/intake.ts"
 import { hookPayload, type SentHook } from "../../domain/hook.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
 import type { HookApprovals } from "../../permissions/asking.ts"
-import type { ReachModule } from "../../queue/module.ts"
+import type { QueueModule } from "../../queue/module.ts"
 import type { MissedStarts } from "./missed-starts.ts"
 export interface AgentHooks {
   /** Resolves once the event is stored, with the text to print. Aborted when the hook no longer listens. */
@@ -19,7 +19,7 @@ interface Deps {
   intake: HookIntake
   composeStartContext(begun: KeptHook & { platform: string }): Promise<string | undefined>
   missed: MissedStarts
-  reach: Pick<ReachModule, "turnContext" | "wait">
+  reach: Pick<QueueModule, "turnContext" | "wait">
   asking: HookApprovals
 }
 

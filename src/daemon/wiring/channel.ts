@@ -18,7 +18,7 @@ import { makeOutbox } from "../../messenger/outbound/outbox.ts"
 import { makeRender } from "../../messenger/render/render.ts"
 import { makeTeamChats } from "../../messenger/team-chats.ts"
 import type { Permits } from "../../permissions/permits.ts"
-import type { ReachModule } from "../../queue/module.ts"
+import type { QueueModule } from "../../queue/module.ts"
 import type { Config } from "../config/settings.ts"
 import { type Environment, terminalEnvironment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
@@ -38,7 +38,7 @@ export async function openChannel(parts: {
   log: Log
   roster: Roster
   environment: Environment
-  reach: ReachModule
+  reach: QueueModule
   watching: WatchingModule
   panes: Panes
   permits: Permits

@@ -12,7 +12,7 @@ import type { Roster } from "../../domain/team.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { makeWatching } from "../../live/module.ts"
 import { makeSupervisor, type Supervisor } from "../../live/supervisor/supervisor.ts"
-import { makeReach } from "../../queue/module.ts"
+import { makeMessageQueue } from "../../queue/module.ts"
 import type { Config } from "../config/settings.ts"
 import { terminalEnvironment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
@@ -65,7 +65,7 @@ export function wireQueue(parts: {
     onTrouble: (err, what) => log.error({ err }, what),
   })
   const spool = makeSpool(home.spool)
-  const reach = makeReach({
+  const reach = makeMessageQueue({
     store,
     clock,
     roster,
