@@ -33,6 +33,9 @@ export interface HookEvent {
   details: Record<string, string>
 }
 
+/** The event of a prompt in Claude Code and Codex, Gemini CLI, and opencode. */
+export const PROMPT_EVENTS = ["UserPromptSubmit", "BeforeAgent", "chat.message"]
+
 /** What the agent said, as far as it can be read: that something happened may be all that is known. */
 export function hookPayload({ body }: SentHook): Record<string, unknown> {
   try {

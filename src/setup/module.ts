@@ -4,6 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { FileEdit, FileSetup, Program } from "../domain/setup.ts"
 import type { Clock } from "../lib/clock.ts"
+import { defined } from "../lib/defined.ts"
 import { diffText } from "../lib/diff-text.ts"
 import type { Rules } from "../lib/path-rules.ts"
 import { hashOf, readBytes, removeFile, writeWhole } from "./files.ts"
@@ -130,20 +131,13 @@ export function writeHookScript(
 function stateOf(agent: FileSetup, machine: Machine, program: Program): AgentState {
   const { platform, label, afterwards, onlyNamed, canAllowTools } = agent
   const found = existsSync(agent.folder(machine))
-  const common = {
-    platform,
-    label,
-    found,
-    ...(afterwards === undefined ? {} : { afterwards }),
-    ...(onlyNamed === undefined ? {} : { onlyNamed }),
-    ...(canAllowTools === undefined ? {} : { canAllowTools }),
-  }
+  const common = { platform, label, found, ...defined({ afterwards, onlyNamed, canAllowTools }) }
   try {
     const isReady = agent.plan(machine, program).length === 0
     const isBare = agent.remove(machine, program).length === 0
     const awaits = isReady ? agent.awaits?.(machine, program) : undefined
     const state = isReady ? "ready" : isBare ? "not set up" : "partly"
-    return { ...common, state, ...(awaits === undefined ? {} : { awaits }) }
+    return { ...common, state, ...defined({ awaits }) }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return { ...common, state: "unreadable" }

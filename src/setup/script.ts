@@ -5,6 +5,7 @@ import {
   HOOK_PATH,
   MAX_HOOK_BYTES,
   MISSED_START,
+  PROMPT_EVENTS,
   WAIT_PATH,
   WAITING_SINCE,
 } from "../domain/hook.ts"
@@ -125,7 +126,7 @@ case $seen in
   begins=1 most=${MAX_START_SECONDS} ;;
 *[sS]essionStart*) most=${MAX_START_SECONDS} ;;
 *'"hook_event_name":"Stop"'*) most=${MAX_STOP_SECONDS} ;;
-*UserPromptSubmit* | *BeforeAgent* | *'"hook_event_name":"chat.message"'*)
+${PROMPT_EVENTS.map(patternOf).join(" | ")})
   # After a start that no daemon heard, the first prompt is answered with what that start would have been told.
   [ -f "$spool/${MISSED_START}" ] && rm -f "$spool/${MISSED_START}" && most=${MAX_FIRST_SECONDS} tries=${FIRST_TRIES} || most=${MAX_SECONDS} ;;
 *) most=${MAX_SECONDS} ;;
@@ -175,5 +176,8 @@ exit 0
 const checkedFolder = (dir: string) => `
 folder=${quoted(dir)}
 { [ -O "$folder" ] && [ ! -L "$folder" ]; } || socket=/dev/null/none`
+
+/** A name that could be words of a prompt is matched with its field. */
+const patternOf = (event: string) => (/^\w+$/.test(event) ? `*${event}*` : `*'"hook_event_name":"${event}"'*`)
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`

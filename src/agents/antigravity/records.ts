@@ -72,11 +72,7 @@ const transcript: LinesReader = {
   begin(path): State {
     const brain = dirname(dirname(dirname(path)))
     const home = dirname(dirname(brain))
-    return {
-      ...{ sessionId: basename(brain), home, projectPath: null, model: null, calls: [] },
-      begun: false,
-      titled: false,
-    }
+    return { sessionId: basename(brain), home, begun: false, titled: false, projectPath: null, model: null, calls: [] }
   },
   line: (line, state) => step(parseLine(line), state as State),
 }

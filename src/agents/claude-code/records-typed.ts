@@ -1,6 +1,6 @@
-import type { SessionCapture } from "../../domain/capture.ts"
 import type { LinesReader } from "../../domain/platform.ts"
-import { asObject, asString, parseLine, skipped } from "../shared/records/jsonl.ts"
+import { sessionOf, turnsAt } from "../shared/records/captures.ts"
+import { asNumber, asObject, asString, parseLine, skipped } from "../shared/records/jsonl.ts"
 import { digest, titleOf, wellFormed } from "../shared/records/text.ts"
 
 /** The prompt history. Claude Code deletes transcripts after 30 days, but not this file. */
@@ -17,12 +17,7 @@ export const typedPrompts: LinesReader = {
     )
     const text = wellFormed(expanded)
     if (text.trim() === "" || /^\/[\w:-]+\s*$/.test(text)) return [skipped("command")]
-    const time = typeof atMs === "number" ? { atMs } : {}
-    const found: SessionCapture = {
-      type: "session",
-      sessionId,
-      ...(typeof projectPath === "string" && { projectPath }),
-    }
+    const found = sessionOf(sessionId, { projectPath: asString(projectPath) })
     const titled = state.titled as string[]
     const title = titled.includes(sessionId) ? undefined : titleOf(text)
     if (title) {
@@ -30,6 +25,6 @@ export const typedPrompts: LinesReader = {
       state.titled = [...titled.slice(-255), sessionId]
     }
     const nativeId = `typed:${digest(text)}:${atMs}`
-    return [found, { type: "turn", sessionId, nativeId, kind: "prompt", text, ...time, fallback: true }]
+    return [found, turnsAt(sessionId, asNumber(atMs))({ nativeId, kind: "prompt", text, fallback: true })]
   },
 }

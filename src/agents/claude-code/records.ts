@@ -2,6 +2,7 @@ import { posix, win32 } from "node:path"
 import type { Capture, LineageKind, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
 import { lookAtFile } from "../../lib/untrusted-file.ts"
+import { type Counted, usedSince } from "../shared/records/captures.ts"
 import {
   asArray,
   asNumber,
@@ -79,7 +80,6 @@ type State = {
   line?: Line
 }
 type Known = { id: string; parentId?: string; titled?: true; about: Record<string, string> }
-type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
 
 /** Below this, parsing is cheaper than peeking at the type. */
 const PEEK_FROM = 4096
@@ -244,12 +244,7 @@ function usageOf({ id, usage }: Json, state: State): Counted | undefined {
   const counted = { inputTokens: input + written, outputTokens, cachedTokens }
   const before = state.message?.id === id ? state.message.counted : undefined
   state.message = { id, counted }
-  const added = {
-    inputTokens: counted.inputTokens - (before?.inputTokens ?? 0),
-    outputTokens: counted.outputTokens - (before?.outputTokens ?? 0),
-    cachedTokens: counted.cachedTokens - (before?.cachedTokens ?? 0),
-  }
-  return Object.values(added).some((count) => count !== 0) ? added : undefined
+  return usedSince(counted, before)
 }
 
 function aboutSession(record: Json, type: string): Partial<SessionCapture> | undefined {

@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { ANSWERED, type LineAsking } from "../../domain/agent-line.ts"
-import { Failure } from "../../domain/failure.ts"
 import { pause, sleep } from "../../lib/clock.ts"
 import type { RequestId } from "../../lib/json-rpc.ts"
 import { codexAnswer, codexQuestion } from "./driver-approval.ts"
 import type { Item } from "./driver-turn.ts"
 import { type CodexServer, codexHome, joinDaemon } from "./line-server.ts"
-import { readThread, type Thread, type ThreadStatus } from "./line-thread.ts"
+import { readThread, type Thread, type ThreadStatus, unlessBug } from "./line-thread.ts"
 
 /**
  * Codex's daemon tells all clients which session waits for an approval, and asks every client that opens the session. The
@@ -120,9 +119,4 @@ async function opened(threads: Map<string, Opened>, threadId: string): Promise<O
     if (thread?.cwd !== undefined) return thread
   }
   return undefined
-}
-
-/** A Failure here means that the daemon has gone or is too old. */
-function unlessBug(error: unknown): void {
-  if (!(error instanceof Failure)) throw error
 }

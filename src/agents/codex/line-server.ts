@@ -5,8 +5,9 @@ import { createInterface } from "node:readline"
 import { Failure } from "../../domain/failure.ts"
 import type { Machine } from "../../domain/platform.ts"
 import { after } from "../../lib/clock.ts"
-import { makeJsonRpc, type Params, type RequestId, RpcError, type RpcMessage, RpcTimeout } from "../../lib/json-rpc.ts"
+import { makeJsonRpc, type Params, type RequestId, RpcError, RpcTimeout } from "../../lib/json-rpc.ts"
 import { kindOf } from "../../lib/untrusted-file.ts"
+import { jsonIn } from "../shared/records/jsonl.ts"
 import { openWebSocket } from "./websocket.ts"
 
 /** A Codex app-server, over a socket or pipes. */
@@ -109,7 +110,8 @@ function conversation(who: string, { onEvent, onRequest, onEnd }: ServerEvents) 
   }
 
   return {
-    heard: (text: string) => rpc.receive(parsed(text)),
+    // Text that is not JSON answers nothing: the caller runs into its timeout.
+    heard: (text: string) => rpc.receive(jsonIn(text) ?? {}),
     ended(cause: Error | undefined) {
       if (!isOver) onEnd?.()
       isOver = true
@@ -127,15 +129,6 @@ function conversation(who: string, { onEvent, onRequest, onEnd }: ServerEvents) 
           }),
       }
     },
-  }
-}
-
-/** Text that is not JSON answers nothing: the caller runs into its timeout. */
-function parsed(text: string): RpcMessage {
-  try {
-    return JSON.parse(text) as RpcMessage
-  } catch {
-    return {}
   }
 }
 

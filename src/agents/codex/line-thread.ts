@@ -33,3 +33,8 @@ export async function readThread(server: CodexServer, threadId: string): Promise
     throw error
   }
 }
+
+/** A Failure means that the server refused, has gone or is too old. */
+export function unlessBug(error: unknown): void {
+  if (!(error instanceof Failure)) throw error
+}

@@ -5,8 +5,9 @@ import type { AgentLine, OpenLine, TakenState } from "../../domain/agent-line.ts
 import { Failure } from "../../domain/failure.ts"
 import { MESSAGE_ID } from "../../domain/message.ts"
 import { sleep } from "../../lib/clock.ts"
+import { defined } from "../../lib/defined.ts"
 import { type CodexServer, codexHome, codexProgram, joinDaemon, startServer } from "./line-server.ts"
-import { statusOf, type Thread, type ThreadStatus } from "./line-thread.ts"
+import { statusOf, type Thread, type ThreadStatus, unlessBug } from "./line-thread.ts"
 
 /**
  * Every message goes into Codex's own queue under its id: exact, durable, in order, one turn each, whether Codex is busy, idle
@@ -145,18 +146,12 @@ async function endTurn(server: CodexServer, threadId: string): Promise<void> {
 async function stateOf(server: CodexServer, threadId: string, messageId: string, sinceMs: number): Promise<TakenState> {
   const queue = await queueOf(server, threadId)
   if (queue.some(({ clientUserMessageId }) => clientUserMessageId === messageId)) return { kind: "waiting" }
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page: { data: Turn[]; nextCursor?: string | null } = await server.ask("thread/turns/list", {
-      threadId,
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    })
-    const turn = page.data.find(({ items }) => items.some(({ clientId }) => clientId === messageId))
+  for await (const turns of pagesOf<Turn>(server, "thread/turns/list", { threadId, limit: PAGE })) {
+    const turn = turns.find(({ items }) => items.some(({ clientId }) => clientId === messageId))
     if (turn) return ended(turn)
-    const oldest = page.data.at(-1)?.startedAt
+    const oldest = turns.at(-1)?.startedAt
     // `startedAt` is in whole seconds.
-    const isBefore = oldest != null && (oldest + 1) * 1000 < sinceMs
-    cursor = isBefore ? null : (page.nextCursor ?? null)
+    if (oldest != null && (oldest + 1) * 1000 < sinceMs) break
   }
   return { kind: "none" }
 }
@@ -167,22 +162,20 @@ function ended({ status, error }: Turn): TakenState {
 }
 
 async function queueOf(server: CodexServer, threadId: string): Promise<Queued[]> {
-  const queue: Queued[] = []
+  return (await Array.fromAsync(pagesOf<Queued>(server, "thread/queue/list", { threadId }))).flat()
+}
+
+async function* pagesOf<T>(server: CodexServer, method: string, params: object): AsyncGenerator<T[]> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page: { data: Queued[]; nextCursor?: string | null } = await server.ask("thread/queue/list", {
-      threadId,
-      ...(cursor === undefined ? {} : { cursor }),
+    const page: { data: T[]; nextCursor?: string | null } = await server.ask(method, {
+      ...params,
+      ...defined({ cursor }),
     })
-    queue.push(...page.data)
+    yield page.data
     cursor = page.nextCursor ?? null
   }
-  return queue
 }
 
 async function readStatus(server: CodexServer, threadId: string): Promise<ThreadStatus> {
   return (await server.ask<{ thread: Thread }>("thread/read", { threadId })).thread.status
-}
-
-function unlessBug(error: unknown): void {
-  if (!(error instanceof Failure)) throw error
 }

@@ -1,7 +1,7 @@
 import type { SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import { compactionSummary } from "../../lib/compaction.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
-import { asArray, asNumber, asObject, asString, type Json, skipped } from "../shared/records/jsonl.ts"
+import { asArray, asNumber, asObject, asString, type Json, jsonIn, skipped } from "../shared/records/jsonl.ts"
 import { textOf } from "../shared/records/text.ts"
 
 /** A turn in an item of Codex's transcript, still without its session and time. */
@@ -78,16 +78,8 @@ const CONTEXT = new Set(
 function outputOf(output: unknown): Pick<ItemDraft, "text" | "isError"> {
   const text = textOf(asObject(output)?.content ?? output)
   const told = /^(?:Exit code: |[\s\S]{0,200}?\nProcess exited with code )(\d+)/.exec(text)?.[1]
-  const wrapped = unwrapped(text)
+  // Old versions wrapped a command's output in JSON.
+  const wrapped = text.startsWith('{"output":') ? jsonIn(text) : undefined
   const isError = (asNumber(asObject(wrapped?.metadata)?.exit_code) ?? Number(told ?? 0)) !== 0
   return { text: asString(wrapped?.output) ?? text, ...(isError && { isError }) }
-}
-
-/** Old versions wrapped a command's output in JSON. */
-function unwrapped(text: string): Json | undefined {
-  try {
-    return text.startsWith('{"output":') ? asObject(JSON.parse(text)) : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -3,7 +3,7 @@ import type { Capture, SessionCapture, SkippedCapture, TurnCapture } from "../..
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import { bareSummary } from "../../lib/compaction.ts"
 import { defined } from "../../lib/defined.ts"
-import { sessionOf } from "../shared/records/captures.ts"
+import { type Counted, sessionOf, usedSince } from "../shared/records/captures.ts"
 import { asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "../shared/records/jsonl.ts"
 import { digest, textOf, timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
 import { draftOf, type ItemDraft } from "./records-items.ts"
@@ -65,8 +65,6 @@ type State = {
   latest?: TurnCapture
   total?: Counted
 }
-type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
-
 /** At most this many turns can be rewound at once. */
 const MOST_PROMPTS = 500
 /** A longer turn is not stored in the state; its tokens are counted with the next. */
@@ -214,12 +212,8 @@ function used(info: Json | undefined, state: State): Capture[] | undefined {
   delete state.latest
   const hasGrown = before && total.outputTokens >= before.outputTokens && total.inputTokens >= before.inputTokens
   if (!hasGrown) return [{ ...latest, usage: last ?? total }]
-  const usage = {
-    inputTokens: total.inputTokens - before.inputTokens,
-    outputTokens: total.outputTokens - before.outputTokens,
-    cachedTokens: total.cachedTokens - before.cachedTokens,
-  }
-  return Object.values(usage).some((count) => count !== 0) ? [{ ...latest, usage }] : undefined
+  const usage = usedSince(total, before)
+  return usage && [{ ...latest, usage }]
 }
 
 function countedOf(value: unknown): Counted | undefined {

@@ -2,7 +2,7 @@ import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import { defined } from "../../lib/defined.ts"
-import { readText } from "../../lib/untrusted-file.ts"
+import { textIfAny } from "../../lib/untrusted-file.ts"
 import { sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
 import { asNumber, asObject, asObjects, asString, type Json, parseLine, skipped } from "../shared/records/jsonl.ts"
@@ -181,12 +181,7 @@ function describe(type: string, data: Json, state: State): SessionCapture[] {
 
 /** Plain `key: value` lines; no nested values are needed. */
 function workspaceOf(path: string): Partial<SessionCapture> {
-  let lines: string[]
-  try {
-    lines = readText(path).split(/\r?\n/)
-  } catch {
-    return {}
-  }
+  const lines = (textIfAny(path) ?? "").split(/\r?\n/)
   const values = new Map(
     lines.flatMap((line) => {
       const [, key, value] = /^(\w+):\s*(.*?)\s*$/.exec(line) ?? []

@@ -1,7 +1,7 @@
 import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture } from "../../domain/capture.ts"
 import type { Platform, WholeReader } from "../../domain/platform.ts"
-import { readText } from "../../lib/untrusted-file.ts"
+import { textIfAny } from "../../lib/untrusted-file.ts"
 import { firstPrompt, sessionOf, titled, turnsAt } from "../shared/records/captures.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
 import {
@@ -219,11 +219,7 @@ function textIn(value: unknown): string {
 
 /** A session copied to another workspace belongs to the workspace where it is found. */
 function projectOf(path: string): string | undefined {
-  try {
-    const workspace = jsonIn(readText(join(dirname(dirname(path)), "workspace.json")))
-    const file = folderIn(workspace?.workspace ?? workspace?.configuration)
-    return folderIn(workspace?.folder) ?? (file && dirname(file))
-  } catch {
-    return undefined
-  }
+  const workspace = jsonIn(textIfAny(join(dirname(dirname(path)), "workspace.json")))
+  const file = folderIn(workspace?.workspace ?? workspace?.configuration)
+  return folderIn(workspace?.folder) ?? (file && dirname(file))
 }

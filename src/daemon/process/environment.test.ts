@@ -1,6 +1,5 @@
 import { expect, test } from "vitest"
-import { childEnv } from "../../agents/shared/driver/environment.ts"
-import { DRIVEN } from "../../agents/shared/driver/processes.ts"
+import { childEnv, DRIVEN } from "../../agents/shared/driver/processes.ts"
 import { OF_OUTER_AGENTS } from "../../agents/shared/shells.ts"
 import {
   agentOf,

@@ -1,6 +1,6 @@
 /** The answers to agents' hooks. */
 import type { HookIntake, KeptHook } from "../../capture/store/intake.ts"
-import { hookPayload, type SentHook } from "../../domain/hook.ts"
+import { hookPayload, PROMPT_EVENTS, type SentHook } from "../../domain/hook.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
 import type { HookApprovals } from "../../permissions/asking.ts"
 import type { QueueModule } from "../../queue/module.ts"
@@ -23,9 +23,6 @@ interface Deps {
   asking: HookApprovals
 }
 
-/** The event's name in Claude Code and Codex, Gemini CLI, and opencode. */
-const PROMPT = /^(?:UserPromptSubmit|BeforeAgent|chat\.message)$/
-
 export function agentHooks({ agents, intake, composeStartContext, missed, reach, asking }: Deps): AgentHooks {
   const agentOf = (platform: string) => agents.find((one) => one.platform === platform)
   return {
@@ -34,7 +31,7 @@ export function agentHooks({ agents, intake, composeStartContext, missed, reach,
       const { startContext, promptContext, turnContext } = agentOf(sent.platform) ?? {}
       if (!heard) return undefined
       asking.heard(sent, heard.event)
-      const start = promptContext && PROMPT.test(heard.event.name) ? missed.take(heard) : undefined
+      const start = promptContext && PROMPT_EVENTS.includes(heard.event.name) ? missed.take(heard) : undefined
       const late = start && (await composeStartContext({ platform: sent.platform, ...start }))
       const said = late ?? (startContext && (await composeStartContext({ platform: sent.platform, ...heard })))
       // The hook is gone: the next prompt gets it.

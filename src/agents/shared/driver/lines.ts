@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import { Failure } from "../../../domain/failure.ts"
 import { within } from "../../../lib/clock.ts"
+import { jsonIn } from "../records/jsonl.ts"
 import { DRIVEN, endLeftBehind } from "./processes.ts"
 
 export interface Launch {
@@ -42,7 +43,7 @@ export async function startLines({ command, args, cwd, env, onLine }: Launch): P
   const { promise: gone, resolve: setGone } = Promise.withResolvers<string>()
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()))
   const reader = lineReader((line) => {
-    const value = parsed(line)
+    const value = jsonIn(line)
     if (value === undefined) garbage += 1
     else onLine(value)
   })
@@ -112,14 +113,5 @@ function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
     // Drop an endless line; its tail counts as unreadable.
     if (bytes > MAX_LINE_BYTES) pieces = []
     else pieces.push(chunk.subarray(from))
-  }
-}
-
-function parsed(line: string): Record<string, unknown> | undefined {
-  if (!line.startsWith("{")) return undefined
-  try {
-    return JSON.parse(line) as Record<string, unknown>
-  } catch {
-    return undefined
   }
 }

@@ -3,10 +3,9 @@ import { OVER_LIMIT } from "../../../domain/source.ts"
 import type { Usage } from "../../../domain/turn.ts"
 import { bareSummary } from "../../../lib/compaction.ts"
 import { defined } from "../../../lib/defined.ts"
-import { sessionOf, titled } from "../records/captures.ts"
+import { sessionOf, titled, turnsAt } from "../records/captures.ts"
 import { withoutInjected } from "../records/injected.ts"
 import { asNumber, asObject, asString, type Json, skipped } from "../records/jsonl.ts"
-import { wellFormed } from "../records/text.ts"
 
 /** Turns a session's messages into captures, in order. */
 export class SessionReading {
@@ -25,20 +24,14 @@ export class SessionReading {
     const isUser = message.data.role === "user"
     const model = isUser ? undefined : asString(message.data.modelID)
     this.#model = model ?? this.#model
+    const turn = turnsAt(this.#session.capture.sessionId, undefined)
     const captures = message.parts.flatMap((part) => {
       const found = partCaptures(part.data, part.id, message.data)
       const turns = found.flatMap((capture): TurnCapture[] => {
         if (capture.type === "skipped") return []
         const at = capture.atMs ?? part.createdAt ?? message.createdAt
-        return [
-          {
-            ...capture,
-            sessionId: this.#session.capture.sessionId,
-            text: wellFormed(capture.text),
-            ...(at !== undefined && { atMs: isUser ? (message.createdAt ?? at) : at }),
-            ...(model !== undefined && capture.kind !== "tool_result" && { model }),
-          },
-        ]
+        const atMs = at !== undefined && isUser ? (message.createdAt ?? at) : at
+        return [turn({ ...capture, atMs, model: capture.kind === "tool_result" ? undefined : model })]
       })
       if (turns[0] && this.#isHidden(message.id, part.id)) this.#firstHidden ??= turns[0].nativeId
       const isCounted = (part.createdAt ?? 1) <= this.#countedUntil

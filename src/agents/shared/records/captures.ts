@@ -32,6 +32,18 @@ export const turnsAt =
     ...defined(more),
   })
 
+export type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
+
+/** What was used since an earlier count; undefined for nothing. */
+export function usedSince(total: Counted, before: Counted | undefined): Counted | undefined {
+  const used = {
+    inputTokens: total.inputTokens - (before?.inputTokens ?? 0),
+    outputTokens: total.outputTokens - (before?.outputTokens ?? 0),
+    cachedTokens: total.cachedTokens - (before?.cachedTokens ?? 0),
+  }
+  return Object.values(used).some((count) => count !== 0) ? used : undefined
+}
+
 /** The text of a session's first prompt. */
 export function firstPrompt(captures: readonly { type: string }[]): string | undefined {
   return (captures as readonly Partial<TurnCapture>[]).find(({ type, kind }) => type === "turn" && kind === "prompt")

@@ -5,9 +5,9 @@ import type { Usage } from "../../../domain/turn.ts"
 import { sleep } from "../../../lib/clock.ts"
 import { defined } from "../../../lib/defined.ts"
 import { makeNaming, turnsOfTaggedMessage, withToolNames } from "./anthropic.ts"
-import { firstPrompt, sessionOf, titled } from "./captures.ts"
+import { firstPrompt, sessionOf, titled, turnsAt } from "./captures.ts"
 import { asNumber, asObject, asObjects, asString, type Json, jsonIn, skipped } from "./jsonl.ts"
-import { textOf, wellFormed } from "./text.ts"
+import { textOf } from "./text.ts"
 import { extensionDirs } from "./vscode.ts"
 import { wholeText } from "./whole.ts"
 
@@ -141,7 +141,7 @@ function shownSummaries(shown: Json[], sessionId: string): Capture[] {
   return shown.flatMap((message): Capture[] => {
     const [text, at] = [asString(asObject(message.contextCondense)?.summary), asNumber(message.ts)]
     if (!text || at === undefined) return []
-    return [{ type: "turn", sessionId, nativeId: `condense:${at}`, kind: "summary", text: wellFormed(text), atMs: at }]
+    return [turnsAt(sessionId, at)({ nativeId: `condense:${at}`, kind: "summary", text })]
   })
 }
 
@@ -188,9 +188,7 @@ function shownTurns(shown: Json[], sessionId: string): Capture[] {
     if (text.trim() === "") return []
     isFirst = false
     const tool = kind === "tool_call" ? { toolName: asString(jsonIn(text)?.tool) ?? what } : {}
-    return [
-      { type: "turn", sessionId, nativeId: `shown:${at}:${what}`, kind, text: wellFormed(text), atMs: at, ...tool },
-    ]
+    return [turnsAt(sessionId, at)({ nativeId: `shown:${at}:${what}`, kind, text, ...tool })]
   })
 }
 

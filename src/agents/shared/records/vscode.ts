@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from "node:fs"
 import { dirname, join, posix, win32 } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Machine } from "../../../domain/platform.ts"
-import { readText } from "../../../lib/untrusted-file.ts"
+import { textIfAny } from "../../../lib/untrusted-file.ts"
 import { withForeignDb } from "./foreign-sqlite.ts"
-import { asObject, asString, type Json } from "./jsonl.ts"
+import { asObject, asString, type Json, jsonIn } from "./jsonl.ts"
 
 /** User data folders of VS Code and its forks. They need not exist. */
 export function vscodeUserDirs({ os, homeDir, env }: Machine, products: readonly string[]): string[] {
@@ -31,13 +31,9 @@ export function extensionDirs(machine: Machine, extension: string): string[] {
 
 /** The folder open in a workspace; undefined if none or unknown. */
 export function workspaceFolder(storage: string, id: string): string | undefined {
-  try {
-    const about = asObject(JSON.parse(readText(join(storage, id, "workspace.json"))))
-    const file = folderIn(about?.workspace)
-    return folderIn(about?.folder) ?? (file && dirname(file))
-  } catch {
-    return undefined
-  }
+  const about = jsonIn(textIfAny(join(storage, id, "workspace.json")))
+  const file = folderIn(about?.workspace)
+  return folderIn(about?.folder) ?? (file && dirname(file))
 }
 
 /** The folder of each item that workspaces list under a key; reads no other key. */

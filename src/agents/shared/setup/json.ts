@@ -1,5 +1,6 @@
 import { type JSONPath, type ParseError, parse, printParseErrorCode } from "jsonc-parser"
 import type { FileEdit } from "../../../domain/setup.ts"
+import { jsonIn } from "../records/jsonl.ts"
 import { malformed, readText } from "./files.ts"
 import { cut, insertInto, nodeAt, replace } from "./json-text.ts"
 
@@ -74,7 +75,7 @@ export class JsonFile {
 /** For agents that read strict JSON: comments stay, but the person is told that the agent rejects them. */
 export function editStrictJson(path: string, summary: string, change: (file: JsonFile) => void): FileEdit[] {
   return editJson(path, summary, change).map((edit) =>
-    isStrict(edit.after!) ? edit : { ...edit, summary: `${summary}; ${NOT_READ}` },
+    jsonIn(edit.after) ? edit : { ...edit, summary: `${summary}; ${NOT_READ}` },
   )
 }
 
@@ -96,15 +97,6 @@ export function editJson(path: string, summary: string, change: (file: JsonFile)
   change(file)
   if (file.text !== after) throw malformed(path, start, 0, "a key occurs more than once")
   return [{ path, before, after: mark + after, summary }]
-}
-
-function isStrict(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function check(path: string, text: string): void {
