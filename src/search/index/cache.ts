@@ -3,7 +3,6 @@ import { isPage, postingsInPage } from "./posting-page.ts"
 import type { Segment } from "./segment.ts"
 
 const MAX_BYTES = 40 * 1024 * 1024
-const MAX_WORDS = 40_000
 
 /** Roughly, the objects around a posting list. */
 const OVERHEAD_BYTES = 600
@@ -25,7 +24,8 @@ const KEPT_SHARE = 0.8
 export class PostingListCache {
   readonly #byTerm = new Map<number, TermPostings>()
   #held = new Map<number, TermPostings>()
-  readonly #missed = new Remembered()
+  /** The terms read last, about as many as fit the cache. */
+  readonly #missed = new Generations<number, true>(MAX_BYTES)
   #bytes = 0
   #gone = 0
 
@@ -57,8 +57,8 @@ export class PostingListCache {
     })
     this.#held = held
     for (const [term, entry] of held) {
-      if (!this.#missed.has(term)) {
-        this.#missed.add(term, entry.bytes)
+      if (!this.#missed.get(term)) {
+        this.#missed.set(term, true, entry.bytes)
         continue
       }
       held.delete(term)
@@ -109,26 +109,6 @@ export class PostingListCache {
   }
 }
 
-/** The terms read last, about as many as fit the cache. Two generations; the older one is dropped as a whole. */
-class Remembered {
-  #young = new Set<number>()
-  #old = new Set<number>()
-  #bytes = 0
-
-  has(term: number): boolean {
-    return this.#young.has(term) || this.#old.has(term)
-  }
-
-  add(term: number, bytes: number): void {
-    this.#young.add(term)
-    this.#bytes += bytes
-    if (this.#bytes <= MAX_BYTES / 2) return
-    this.#old = this.#young
-    this.#young = new Set()
-    this.#bytes = 0
-  }
-}
-
 const readPostings = (bytes: Uint8Array, term: number, size: number) =>
   isPage(bytes) ? postingsInPage(bytes, term, size) : decodePostings(bytes, size)
 
@@ -147,32 +127,34 @@ interface TermPostings {
 }
 
 /**
- * Terms by word; 0 if the dictionary does not have the word. Two generations: a hit moves to the young one, and the old one
- * is dropped as a whole. Evicting from the front of a single Map would walk over the entries deleted
- * before.
+ * A cache of two generations: a hit moves to the young one, and the old one is dropped as a whole. Evicting from the front
+ * of a single Map would walk over the entries deleted before.
  */
-export class WordCache {
-  #young = new Map<string, number>()
-  #old = new Map<string, number>()
+export class Generations<K, V> {
+  #young = new Map<K, V>()
+  #old = new Map<K, V>()
+  #weight = 0
+  readonly #maxWeight: number
 
-  get(word: string): number | undefined {
-    const young = this.#young.get(word)
+  constructor(maxWeight: number) {
+    this.#maxWeight = maxWeight
+  }
+
+  get(key: K): V | undefined {
+    const young = this.#young.get(key)
     if (young !== undefined) return young
-    const old = this.#old.get(word)
-    if (old !== undefined) this.set(word, old)
+    const old = this.#old.get(key)
+    if (old !== undefined) this.set(key, old)
     return old
   }
 
-  set(word: string, term: number): void {
-    if (this.#young.size >= MAX_WORDS / 2) {
+  set(key: K, value: V, weight = 1): void {
+    if (this.#weight >= this.#maxWeight / 2) {
       this.#old = this.#young
       this.#young = new Map()
+      this.#weight = 0
     }
-    this.#young.set(word, term)
-  }
-
-  clear(): void {
-    this.#young = new Map()
-    this.#old = new Map()
+    this.#weight += weight
+    this.#young.set(key, value)
   }
 }

@@ -1,6 +1,7 @@
 import type { IndexTables, Term } from "../../domain/index-tables.ts"
 import { nextTurn } from "../../lib/clock.ts"
 import type { Counts } from "./counts.ts"
+import { lowerBound } from "./posting-list.ts"
 
 /** At a million messages, one word in sixty is in this many documents. */
 export const COMMON_DOCS = 128
@@ -60,12 +61,7 @@ export class CommonWords {
       learning.added = []
     }
     const { sorted } = learning
-    let from = 0
-    for (let high = sorted.length; from < high; ) {
-      const middle = (from + high) >> 1
-      if (sorted[middle]!.word < prefix) from = middle + 1
-      else high = middle
-    }
+    const from = lowerBound(0, sorted.length, (at) => sorted[at]!.word < prefix)
     let to = from
     while (to < sorted.length && sorted[to]!.word.startsWith(prefix)) to++
     return sorted.slice(from, to)

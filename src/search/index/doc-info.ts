@@ -1,6 +1,7 @@
 import type { DocKind } from "../words/document.ts"
 import { DOC_KINDS, type Docs, isSet } from "./docs.ts"
 import type { IndexState, View } from "./index-state.ts"
+import { lowerBound } from "./posting-list.ts"
 
 /** A document's facts, without its words. */
 export interface DocInfo {
@@ -51,7 +52,8 @@ export function prompts(state: IndexState, before: number, limit: number): numbe
       if (isPrompt(docs, doc) && docs.ref[doc]! < before) found.push(docs.ref[doc]!)
   for (const { docs } of state.segments) {
     const most = found.length + limit
-    for (let doc = firstNotBelow(docs, before) - 1; doc >= 0 && found.length < most; doc--)
+    // Documents of a segment are sorted by ref.
+    for (let doc = lowerBound(0, docs.size, (at) => docs.ref[at]! < before) - 1; doc >= 0 && found.length < most; doc--)
       if (isPrompt(docs, doc)) found.push(docs.ref[doc]!)
   }
   return found.sort((a, b) => b - a).slice(0, limit)
@@ -59,18 +61,6 @@ export function prompts(state: IndexState, before: number, limit: number): numbe
 
 export function countPrompts(state: IndexState): number {
   return [...state.segments, ...state.memtables].reduce((sum, { docs }) => sum + docs.countOf(PROMPT), 0)
-}
-
-/** Documents of a segment are sorted by ref. */
-function firstNotBelow({ ref, size }: Docs, wanted: number): number {
-  let low = 0
-  let high = size
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (ref[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 const PROMPT = DOC_KINDS.indexOf("prompt")

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util"
 import type { IndexChange, IndexTables, SessionRow, TombstonesRow } from "../../domain/index-tables.ts"
-import { PostingListCache, WordCache } from "./cache.ts"
+import { Generations, PostingListCache } from "./cache.ts"
 import { CommonWords } from "./common.ts"
 import { Counts, eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
 import type { Memtable } from "./memtable.ts"
@@ -9,6 +9,8 @@ import type { Segment } from "./segment.ts"
 
 export type View = Segment | Memtable
 
+const newWords = () => new Generations<string, number>(40_000)
+
 /** Rows of counts per read. */
 const COUNTS_ROWS = 32
 
@@ -16,7 +18,8 @@ const COUNTS_ROWS = 32
 export class IndexState {
   readonly tables: IndexTables
   readonly postingLists = new PostingListCache()
-  readonly words = new WordCache()
+  /** Terms by word; 0 if the dictionary does not have the word. */
+  words = newWords()
   readonly counts = new Counts()
   readonly common: CommonWords
   readonly sessions = new Sessions()
@@ -36,7 +39,7 @@ export class IndexState {
 
   /** For when terms may have changed. */
   forgetWords(): void {
-    this.words.clear()
+    this.words = newWords()
     this.common.clear()
     this.#loaded = undefined
   }

@@ -191,6 +191,17 @@ export function placeIn(sorted: Uint32Array | Uint8Array, wanted: number, from: 
   return -1
 }
 
+/** Binary search for the first index that is not below what is wanted; `to` if all are. */
+export function lowerBound(from: number, to: number, isBelow: (at: number) => boolean): number {
+  let low = from
+  for (let high = to; low < high; ) {
+    const middle = (low + high) >> 1
+    if (isBelow(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** Visits the postings in order until `stopAt` returns true. */
 export function someDoc(list: PostingList, stopAt: (doc: number, impact: number) => boolean): boolean {
   const { docs, places, starts, impacts, count } = list

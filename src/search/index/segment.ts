@@ -1,5 +1,5 @@
 import { type Docs, isSet } from "./docs.ts"
-import { placeIn } from "./posting-list.ts"
+import { lowerBound, placeIn } from "./posting-list.ts"
 import { isPaged, rowFor } from "./posting-page.ts"
 
 /** Fewer segments mean fewer reads per search, but forgetting rewrites whole segments. */
@@ -45,18 +45,8 @@ export class Segment {
 
   /** -1 if it is absent or removed. */
   find(ref: number): number {
-    const refs = this.docs.ref
-    let low = 0
-    let high = this.docs.size - 1
-    if (ref < refs[0]! || ref > refs[high]!) return -1
-    while (low <= high) {
-      const middle = (low + high) >> 1
-      const found = refs[middle]!
-      if (found === ref) return this.docs.isRemoved(middle) ? -1 : middle
-      if (found < ref) low = middle + 1
-      else high = middle - 1
-    }
-    return -1
+    const doc = placeOf(this.docs.ref, ref, this.docs.size)
+    return doc >= 0 && this.docs.isRemoved(doc) ? -1 : doc
   }
 
   /** Ascending. */
@@ -73,12 +63,7 @@ export class Segment {
     if (place < 0) return NONE
     const { exchange: exchanges } = this.docs
     if (!isSorted[place]) return this.docsOfSession(session).filter((doc) => exchanges[doc] === exchange)
-    let from = starts[place]!
-    for (let high = starts[place + 1]!; from < high; ) {
-      const middle = (from + high) >> 1
-      if (exchanges[docs[middle]!]! < exchange) from = middle + 1
-      else high = middle
-    }
+    const from = lowerBound(starts[place]!, starts[place + 1]!, (at) => exchanges[docs[at]!]! < exchange)
     let to = from
     while (to < starts[place + 1]! && exchanges[docs[to]!] === exchange) to++
     return from === to ? NONE : docs.subarray(from, to)
@@ -91,10 +76,9 @@ export class Segment {
 }
 
 /** -1 if absent, as in most segments. */
-function placeOf(sessions: Uint32Array, session: number): number {
-  const { length } = sessions
-  if (session < sessions[0]! || session > sessions[length - 1]!) return -1
-  return placeIn(sessions, session, 0, length)
+function placeOf(sorted: Uint32Array, wanted: number, end = sorted.length): number {
+  if (wanted < sorted[0]! || wanted > sorted[end - 1]!) return -1
+  return placeIn(sorted, wanted, 0, end)
 }
 
 const NONE = new Uint32Array(0)

@@ -1,4 +1,4 @@
-import { Best } from "./best.ts"
+import { TopK } from "../../lib/top-k.ts"
 import { BLOCK, BLOCKS_AT_ONCE, LARGEST, makeScan } from "./scan.ts"
 
 /** Vectors in memory, two bits per component: 96 bytes for 384 components. */
@@ -56,12 +56,12 @@ export function makeCodes(dimension: number): Codes {
     },
     best(query, count, accept) {
       fillTables(scan.tables, query)
-      const best = new Best(count)
+      const best = new TopK<ScoredExchange>(count, (a, b) => a.score < b.score)
       for (let from = 0; from < exchanges.length; from += AT_ONCE) {
         const codes = Math.min(AT_ONCE, exchanges.length - from)
         offer(scan.scores(from / BLOCK, Math.ceil(codes / BLOCK)), exchanges, from, codes, best, accept)
       }
-      return best.numbers()
+      return best.items().map(({ exchange }) => exchange)
     },
   }
 }
@@ -110,22 +110,27 @@ function fillTables(tables: Int8Array, query: Float32Array): void {
   }
 }
 
+interface ScoredExchange {
+  exchange: number
+  score: number
+}
+
 /** The hot loop, a function of its own for the JIT. */
 function offer(
   scores: Int16Array,
   exchanges: readonly number[],
   from: number,
   count: number,
-  best: Best,
+  best: TopK<ScoredExchange>,
   accept?: (exchange: number) => boolean,
 ): void {
-  let worst = best.worst
+  let worst = best.worst?.score ?? Number.NEGATIVE_INFINITY
   for (let at = 0; at < count; at++) {
     const score = scores[at]!
     if (score <= worst) continue
     const exchange = exchanges[from + at]!
     if (accept && !accept(exchange)) continue
-    best.offer(exchange, score)
-    worst = best.worst
+    best.offer({ exchange, score })
+    worst = best.worst?.score ?? worst
   }
 }
