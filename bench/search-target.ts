@@ -9,7 +9,7 @@ import { INDEXER_LIMITS } from "../src/daemon/process/start-indexer.ts"
 import type { Store } from "../src/domain/store.ts"
 import { openEngine } from "../src/search/index/engine.ts"
 import { makeIndexer } from "../src/search/index/indexer.ts"
-import { makeRecallThread } from "../src/search/index/thread.ts"
+import { makeSearchThread } from "../src/search/index/thread.ts"
 import type { SearchRequest } from "../src/search/query/request.ts"
 import { makeScopes } from "../src/search/query/scope.ts"
 import { filterOf } from "../src/search/query/search.ts"
@@ -70,7 +70,7 @@ export async function openTarget({ store, place, vectors = false }: TargetOption
     // Needs no model and is deterministic.
     embedder: vectors ? { kind: "hashed", dimension: 384 } : "none",
   }
-  const thread = makeRecallThread({
+  const thread = makeSearchThread({
     start: () =>
       new Worker(new URL("../src/daemon/process/indexer.ts", import.meta.url), {
         workerData,

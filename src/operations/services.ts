@@ -7,7 +7,7 @@ import type { BotModule } from "../messenger/module.ts"
 import type { Permits } from "../permissions/permits.ts"
 import type { QueueModule } from "../queue/module.ts"
 import type { HandoffModule } from "../search/handoff/module.ts"
-import type { RecallModule } from "../search/module.ts"
+import type { SearchModule } from "../search/module.ts"
 import type { SessionsModule } from "../sessions/module.ts"
 import type { Tasks } from "../sessions/task-state.ts"
 import type { AnalyticsReports } from "../teams/analytics.ts"
@@ -17,7 +17,7 @@ import type { SystemFinding, SystemStatus } from "./system.ts"
 export interface Services {
   sessions: SessionsModule
   capture: CaptureModule
-  recall: RecallModule
+  recall: SearchModule
   handoff: HandoffModule
   reach: QueueModule
   live: Pick<LiveSessions, "all">

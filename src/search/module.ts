@@ -8,9 +8,9 @@ import { type Briefs, makeBriefs } from "./brief/brief.ts"
 import { type BriefContextSettings, makeBriefContext } from "./brief/start-context.ts"
 import { makeCatchUp } from "./index/catch-up.ts"
 import type { IndexFacts } from "./index/core.ts"
-import { makeRecallThread, type ThreadOptions } from "./index/thread.ts"
+import { makeSearchThread, type ThreadOptions } from "./index/thread.ts"
 import type { SearchRequest, SearchResult } from "./query/request.ts"
-export interface RecallModule {
+export interface SearchModule {
   search(request: SearchRequest): Promise<SearchResult>
   briefs: Briefs
   tokens(text: string): number
@@ -31,7 +31,7 @@ const PACE_MS = 1_000
 /** Share of the time used while busy; the newest sessions come first and stay searchable. */
 const BUSY_SHARE = 0.01
 
-export interface RecallDeps extends ThreadOptions {
+export interface SearchDeps extends ThreadOptions {
   store: Store
   tokens: TokenCounter
   labelOf(platform: string): string
@@ -42,7 +42,7 @@ export interface RecallDeps extends ThreadOptions {
   imported: Promise<void>
 }
 
-export function makeRecall({
+export function makeSearch({
   store,
   tokens,
   labelOf,
@@ -50,8 +50,8 @@ export function makeRecall({
   isBusy,
   imported,
   ...options
-}: RecallDeps): RecallModule {
-  const thread = makeRecallThread(options)
+}: SearchDeps): SearchModule {
+  const thread = makeSearchThread(options)
   const archive = makeCatchUp(imported)
   const index = makeCatchUp(imported.then(() => store.journal.last()).then(thread.reached))
   const read = makeBriefs({

@@ -2,8 +2,8 @@ import { rmSync } from "node:fs"
 import { parentPort, workerData } from "node:worker_threads"
 import { type EmbedderSetting, openEmbedder } from "../../adapters/embedders/list.ts"
 import { systemClock } from "../../lib/clock.ts"
-import { type CoreOptions, makeRecallCore } from "../../search/index/core.ts"
-import { serveRecall } from "../../search/index/thread.ts"
+import { type CoreOptions, makeSearchCore } from "../../search/index/core.ts"
+import { serveSearch } from "../../search/index/thread.ts"
 import { startVectors } from "../../search/vectors/vectors.ts"
 import { sqliteIndex } from "../../store/dialects/index-sqlite.ts"
 import { postgres } from "../../store/dialects/postgres.ts"
@@ -29,10 +29,10 @@ const owner = "url" in archive ? { archive: await store.id() } : {}
 const tables = sqliteIndex({ path: indexPath, ...owner })
 const vectors = openVectors()
 
-serveRecall({
+serveSearch({
   port: parentPort!,
   makeCore: (tell) =>
-    makeRecallCore({
+    makeSearchCore({
       store,
       clock: systemClock,
       tables,

@@ -4,7 +4,7 @@ import { loopStates } from "../../lib/supervised-loop.ts"
 import type { BotFacts, BotModule } from "../../messenger/module.ts"
 import type { SystemStatus } from "../../operations/system.ts"
 import type { IndexFacts } from "../../search/index/core.ts"
-import type { RecallModule } from "../../search/module.ts"
+import type { SearchModule } from "../../search/module.ts"
 import type { ReloadingRoster } from "../../teams/roster.ts"
 import type { Registration } from "../wiring/registration.ts"
 import type { Bugs } from "./bugs.ts"
@@ -22,7 +22,7 @@ export async function statusOf({
   bugs,
 }: {
   store: Store
-  recall: RecallModule
+  recall: SearchModule
   roster: ReloadingRoster
   bot: BotModule
   home: Home

@@ -17,7 +17,7 @@ import { type Call, local } from "../../operations/invoke.ts"
 import { operations } from "../../operations/list.ts"
 import type { SystemService } from "../../operations/services.ts"
 import { makeHandoff } from "../../search/handoff/module.ts"
-import { makeRecall } from "../../search/module.ts"
+import { makeSearch } from "../../search/module.ts"
 import { makeSessions } from "../../sessions/module.ts"
 import { readTaskFile } from "../../sessions/task-file.ts"
 import { makeTasks } from "../../sessions/task-state.ts"
@@ -146,7 +146,7 @@ export async function wire({
   const archive = config.database.url === undefined ? { path: home.database } : { url: config.database.url }
   const tokens = o200k(new URL("../o200k.tokens", import.meta.url))
   const labelOf = (platform: string) => platforms.find(({ id }) => id === platform)?.label ?? platform
-  const recall = makeRecall({
+  const recall = makeSearch({
     store,
     tokens,
     labelOf,

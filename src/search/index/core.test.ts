@@ -2,16 +2,16 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import Database from "better-sqlite3"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { makeTestRecall, type TestRecall } from "../../../test/fixtures/recall.ts"
+import { makeTestSearch, type TestSearch } from "../../../test/fixtures/recall.ts"
 import { proves } from "../../../test/promises.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import { type IndexTables, IndexUnusable } from "../../domain/index-tables.ts"
 import { sqliteIndex } from "../../store/dialects/index-sqlite.ts"
 
-let recall: TestRecall
+let recall: TestSearch
 let sessionId: SessionId
 beforeEach(async () => {
-  recall = await makeTestRecall()
+  recall = await makeTestSearch()
   sessionId = await recall.session("one")
 })
 afterEach(() => recall.close())
@@ -208,7 +208,7 @@ test("two searches that find the index unusable rebuild it once", async () => {
       },
     },
   })
-  const other = await makeTestRecall({ tables: fragile })
+  const other = await makeTestSearch({ tables: fragile })
   try {
     await other.say(await other.session("one"), ...many(1200))
     await other.settle()

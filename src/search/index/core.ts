@@ -14,7 +14,7 @@ import { type Indexer, makeIndexer } from "./indexer.ts"
 import { reconcile } from "./reconcile.ts"
 
 /** Indexing and search, in the thread that owns the index. */
-export interface RecallCore {
+export interface SearchCore {
   search(request: SearchRequest): Promise<SearchResult>
   facts(): Promise<IndexFacts>
   /** Resolves when the journal is indexed up to here, and what was forgotten is purged. */
@@ -65,7 +65,7 @@ const TIDY_MS = 60
 const MOST_PAUSE_MS = 4_000
 const PUT_AWAY_MS = 500
 
-export function makeRecallCore(options: CoreOptions): RecallCore {
+export function makeSearchCore(options: CoreOptions): SearchCore {
   const { store, tables, clock, onTrouble, onRebuild, onRest } = options
   const scopes = makeScopes(store, clock)
   let vectors: Vectors | undefined

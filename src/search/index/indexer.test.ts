@@ -1,14 +1,14 @@
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { makeTestRecall, type TestRecall } from "../../../test/fixtures/recall.ts"
+import { makeTestSearch, type TestSearch } from "../../../test/fixtures/recall.ts"
 import { sqliteIndex } from "../../store/dialects/index-sqlite.ts"
 import { type Engine, openEngine } from "./engine.ts"
 import { makeIndexer } from "./indexer.ts"
 
-let recall: TestRecall
+let recall: TestSearch
 let engine: Engine
 beforeEach(async () => {
-  recall = await makeTestRecall()
+  recall = await makeTestSearch()
   engine = openEngine(sqliteIndex({ path: join(recall.dir, "another.db") }))
 })
 afterEach(async () => {

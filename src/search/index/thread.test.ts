@@ -3,15 +3,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { makeTestRecall, type TestRecall } from "../../../test/fixtures/recall.ts"
+import { makeTestSearch, type TestSearch } from "../../../test/fixtures/recall.ts"
 import { Failure } from "../../domain/failure.ts"
-import { makeRecallThread, type RecallThread } from "./thread.ts"
+import { makeSearchThread, type SearchThread } from "./thread.ts"
 
 let dir: string
 let workers: Worker[]
 let troubles: string[]
-let threads: RecallThread[]
-let archives: TestRecall[]
+let threads: SearchThread[]
+let archives: TestSearch[]
 beforeEach(() => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), "tl-thread-")))
   workers = []
@@ -25,8 +25,8 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-function threadOf(start: () => Worker): RecallThread {
-  const thread = makeRecallThread({
+function threadOf(start: () => Worker): SearchThread {
+  const thread = makeSearchThread({
     start() {
       const worker = start()
       workers.push(worker)
@@ -41,7 +41,7 @@ function threadOf(start: () => Worker): RecallThread {
 
 /** The one that the daemon starts, on an archive in which this was said. */
 async function archiveOf(prompts: number): Promise<() => Worker> {
-  const recall = await makeTestRecall()
+  const recall = await makeTestSearch()
   const sessionId = await recall.session("one")
   const said = Array.from(
     { length: prompts },

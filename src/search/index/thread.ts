@@ -4,10 +4,10 @@ import { after } from "../../lib/clock.ts"
 import { type LoopState, loopStates, onLoopChange, reportElsewhere } from "../../lib/supervised-loop.ts"
 import { makeThreadPeer, type ThreadPeer } from "../../lib/thread-rpc.ts"
 import type { SearchRequest, SearchResult } from "../query/request.ts"
-import type { CoreOptions, IndexFacts, RecallCore } from "./core.ts"
+import type { CoreOptions, IndexFacts, SearchCore } from "./core.ts"
 
 /** Client of the index thread, which starts on demand and ends when idle. */
-export interface RecallThread extends Omit<IndexThread, "end"> {
+export interface SearchThread extends Omit<IndexThread, "end"> {
   /** Throws once if the thread has died since the last call; later calls restart it. */
   check(): void
   stop(): Promise<void>
@@ -47,7 +47,7 @@ const THREAD = "search index thread"
 
 const stopping = () => new Failure("daemon_unreachable", "the daemon is stopping")
 
-export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions): RecallThread {
+export function makeSearchThread({ start, onTrouble, onRebuild }: ThreadOptions): SearchThread {
   let thread: { worker: Worker; peer: ThreadPeer<IndexThread> } | undefined
   let ending: Promise<void> | undefined
   let failedAtMs = 0
@@ -147,13 +147,13 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
 const IDLE_MS = 30_000
 
 /** Serves the index inside the thread. */
-export function serveRecall({
+export function serveSearch({
   port,
   makeCore,
   close,
 }: {
   port: MessagePort
-  makeCore(tell: Pick<CoreOptions, "onTrouble" | "onRebuild" | "onRest">): RecallCore
+  makeCore(tell: Pick<CoreOptions, "onTrouble" | "onRebuild" | "onRest">): SearchCore
   close(): Promise<void>
 }): void {
   const core = makeCore({

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { makeTestRecall, type TestRecall } from "../../../test/fixtures/recall.ts"
+import { makeTestSearch, type TestSearch } from "../../../test/fixtures/recall.ts"
 import type { Turn } from "../../domain/turn.ts"
 import { exchangeFinder } from "./exchange-finder.ts"
 
-let recall: TestRecall
+let recall: TestSearch
 beforeEach(async () => {
-  recall = await makeTestRecall()
+  recall = await makeTestSearch()
 })
 afterEach(() => recall.close())
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { makeTestRecall, NOW_MS, type TestRecall } from "../../../test/fixtures/recall.ts"
+import { makeTestSearch, NOW_MS, type TestSearch } from "../../../test/fixtures/recall.ts"
 import { proves } from "../../../test/promises.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import type { SearchHit } from "./request.ts"
 
-let recall: TestRecall
+let recall: TestSearch
 const sessions: Record<string, SessionId> = {}
 
 beforeAll(async () => {
-  recall = await makeTestRecall()
+  recall = await makeTestSearch()
   sessions.queue = await recall.session("queue", { project: "app", gitBranch: "main" })
   await recall.say(
     sessions.queue,
@@ -216,7 +216,7 @@ describe("a hit", () => {
 })
 
 test("an exchange whose prompt and reply share the words comes before a turn that repeats one of them", async () => {
-  const own = await makeTestRecall()
+  const own = await makeTestSearch()
   try {
     const others = await own.session("others")
     for (let at = 0; at < 4; at++)
