@@ -15,7 +15,7 @@ const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
   panes: { mutate: ["src/adapters/tmux/tmux.ts"], tests: ["src/adapters/tmux/tmux.test.ts"] },
   "panes-shell": { mutate: ["src/adapters/tmux/tmux-shell.ts"], tests: ["src/adapters/tmux/tmux-shell.test.ts"] },
   "panes-screen": {
-    mutate: ["src/adapters/tmux/screen.ts", "src/adapters/tmux/process-tree.ts"],
+    mutate: ["src/adapters/tmux/tmux.ts", "src/adapters/tmux/process-tree.ts"],
     tests: ["src/adapters/tmux/screen.test.ts", "src/adapters/tmux/process-tree.test.ts"],
   },
   presence: { mutate: ["src/live/presence.ts"], tests: ["src/live/presence*.test.ts"] },
@@ -53,7 +53,6 @@ const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
       "src/permissions/pending.ts",
       "src/permissions/permits.ts",
       "src/operations/invoke.ts",
-      "src/operations/caller.ts",
       "src/domain/caller.ts",
     ],
     tests: [

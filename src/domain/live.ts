@@ -1,5 +1,5 @@
 import type { SessionId } from "./ids.ts"
-import type { Route } from "./route.ts"
+import type { PaneAddress } from "./panes.ts"
 import type { Team } from "./team.ts"
 
 export type LiveStatus = "idle" | "busy" | "waiting"
@@ -55,4 +55,16 @@ export interface LiveSessions {
   all(): Promise<LiveAgent[]>
   /** Of teams' projects, listed by their agents' registries, and not known here: they have said nothing yet. */
   strangers(): Promise<Stranger[]>
+}
+
+/** Where a session can be reached: the process that has it, and the pane that the process runs in. */
+export interface Route {
+  sessionId: SessionId
+  platform: string
+  nativeId: string
+  host: string
+  pid: number
+  processStart: string
+  pane: PaneAddress | null
+  seenAtMs: number
 }

@@ -1,8 +1,8 @@
 import type { AttemptRoute, Delivery, DeliveryState, LeaseRequest, NewDelivery } from "./delivery.ts"
 import type { ForgetFilter } from "./forgetting.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
+import type { Route } from "./live.ts"
 import type { Presence } from "./presence.ts"
-import type { Route } from "./route.ts"
 import type { TaskState } from "./task-state.ts"
 import type { NewUpdate, Update, UpdateType } from "./update.ts"
 

@@ -1,4 +1,4 @@
-import { isUnattended } from "../domain/hook-entry.ts"
+import { isUnattended } from "../domain/hook.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { JournalEntry } from "../domain/journal.ts"
 import type { LiveStatus } from "../domain/live.ts"

@@ -1,7 +1,6 @@
 import type { AgentConsole } from "../domain/agent-console.ts"
-import type { LiveAgent, LiveSession, LiveSessions, Stranger } from "../domain/live.ts"
+import type { LiveAgent, LiveSession, LiveSessions, Route, Stranger } from "../domain/live.ts"
 import type { Machine } from "../domain/platform.ts"
-import type { Route } from "../domain/route.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { type Roster, teamsOf } from "../domain/team.ts"

@@ -1,6 +1,6 @@
-import type { HookEntry } from "../domain/hook-entry.ts"
+import type { HookEntry } from "../domain/hook.ts"
+import type { Route } from "../domain/live.ts"
 import type { PaneAddress, Panes } from "../domain/panes.ts"
-import type { Route } from "../domain/route.ts"
 import type { Store } from "../domain/store.ts"
 import { within } from "../lib/clock.ts"
 import { isUnder } from "../lib/process-ancestry.ts"

@@ -1,4 +1,4 @@
-import { type HookEntry, hookEntry } from "../domain/hook-entry.ts"
+import { type HookEntry, hookEntry } from "../domain/hook.ts"
 import type { JournalEntry } from "../domain/journal.ts"
 import type { LiveAgent, LiveSessions, Stranger } from "../domain/live.ts"
 import { isUntrusted } from "../domain/origin.ts"

@@ -1,7 +1,7 @@
 import type * as z from "zod"
-import type { Caller } from "../domain/caller.ts"
+import { type Access, type Caller, callerKind, mayCall } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
-import { authorize, OWNER } from "./caller.ts"
+import { claimedName, UNNAMED } from "../domain/framing.ts"
 import type { Operation } from "./operation.ts"
 import type { Services } from "./services.ts"
 
@@ -93,4 +93,27 @@ function shown(value: unknown): string {
   }
   const text = JSON.stringify(value) ?? String(value)
   return text.length <= SHOWN_VALUE_CHARS ? text : `${text.slice(0, SHOWN_VALUE_CHARS)}…`
+}
+
+/** The only access check: every surface runs operations through it. */
+export function authorize({ name, access }: { name: string; access: Access }, caller: Caller): void {
+  const kind = callerKind(caller)
+  if (mayCall(access, kind)) return
+  if (access === "owner")
+    throw new Failure("person_needed", `${name} is for the owner only; this call comes from ${described(caller)}`, {
+      operation: name,
+    })
+  throw new Failure("not_allowed", `${name} is for agents and the owner; this call comes from ${described(caller)}`, {
+    operation: name,
+  })
+}
+
+/** The owner's name in the audit. */
+export const OWNER = "the owner"
+
+export function described({ surface, agentShell, nativeSession, client }: Caller): string {
+  if (agentShell !== undefined) return `the shell of an agent (${agentShell})`
+  const claimed = claimedName([client?.name], [])
+  if (surface === "http") return `${claimed} over HTTP`
+  return nativeSession?.platform ?? (claimed === UNNAMED ? "an agent" : claimed)
 }

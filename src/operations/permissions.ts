@@ -4,7 +4,7 @@ import { type Decision, PERMISSION_STATES, type Permission, type PermissionAnswe
 import { present } from "../lib/defined.ts"
 import { isoTime } from "../lib/time.ts"
 import { AtTerminalView, atTerminals, atTerminalText } from "./at-terminal.ts"
-import { OWNER } from "./caller.ts"
+import { OWNER } from "./invoke.ts"
 import { ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 

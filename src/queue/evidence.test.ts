@@ -9,8 +9,7 @@ import { AGENT_CHANNEL, type DeliveryRoute, laneOf } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { makeEvidence } from "./evidence.ts"
-import { makeOpenTurns } from "./open-turns.ts"
+import { makeEvidence, makeOpenTurns } from "./evidence.ts"
 
 let dir: string
 let store: Store

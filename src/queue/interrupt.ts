@@ -6,7 +6,7 @@ import type { InterruptAnswer } from "../domain/messages.ts"
 import type { Machine } from "../domain/platform.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import { type Clock, sleep } from "../lib/clock.ts"
-import type { OpenTurns } from "./open-turns.ts"
+import type { OpenTurns } from "./evidence.ts"
 import { type InterruptRequest, type Paster, whyLater } from "./paste.ts"
 import { isUnreachable, type ResolveTarget } from "./resolve-target.ts"
 

@@ -11,7 +11,7 @@ import { because, type Reason } from "../domain/reason.ts"
 import type { Backoff, Pauses } from "../lib/backoff.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { BackgroundHooks } from "./background-hooks.ts"
-import type { OpenTurns } from "./open-turns.ts"
+import type { OpenTurns } from "./evidence.ts"
 export interface RouteSelection {
   select(agent: LiveAgent, delivery: Delivery): Promise<OpenRoute | ClosedRoute>
   /** What the sender should know at once: the agent cannot be reached in the way that the message needs. */

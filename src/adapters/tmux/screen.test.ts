@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { readScreen } from "./screen.ts"
+import { readScreen } from "./tmux.ts"
 
 const lines = (captured: string) => readScreen(captured).lines
 /** The one line, with what is faint as blanks. */

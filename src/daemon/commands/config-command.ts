@@ -1,6 +1,6 @@
 import { makeRedactor } from "../../capture/redact/redaction.ts"
-import { authorize } from "../../operations/caller.ts"
 import { configSet } from "../../operations/config.ts"
+import { authorize } from "../../operations/invoke.ts"
 import type { Services } from "../../operations/services.ts"
 import { configFile } from "../config/config-file.ts"
 import { recordCommand } from "../wiring/command-audit.ts"

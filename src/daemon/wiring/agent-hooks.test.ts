@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest"
 import { agentSetups as agents } from "../../agents/list.ts"
 import { hookPayload, type SentHook } from "../../domain/hook.ts"
 import type { HookApprovals } from "../../permissions/asking.ts"
-import { agentHooks } from "./agent-hooks.ts"
-import { makeMissedStarts } from "./missed-starts.ts"
+import { agentHooks, makeMissedStarts } from "./agent-hooks.ts"
 
 const PLATFORM = "opencode"
 const clock = { nowMs: () => 1_000_000 }

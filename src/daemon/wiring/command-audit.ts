@@ -6,7 +6,7 @@ import type { AuditEntry } from "../../domain/permission.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import { bytesOrNull } from "../../lib/untrusted-file.ts"
 import { createFile, removeFile } from "../../lib/untrusted-write.ts"
-import { OWNER } from "../../operations/caller.ts"
+import { OWNER } from "../../operations/invoke.ts"
 import type { Environment } from "../process/environment.ts"
 import { type Home, homeFailure, prepareHome } from "../process/home.ts"
 

@@ -1,7 +1,7 @@
 import type { Delivery } from "../../domain/delivery.ts"
 import { nameOnOneLine } from "../../domain/framing.ts"
 import type { HookEvent, SentHook } from "../../domain/hook.ts"
-import { isUnattended } from "../../domain/hook-entry.ts"
+import { isUnattended } from "../../domain/hook.ts"
 import { AGENT_CHANNEL, lanesOf, messageOf } from "../../domain/message.ts"
 import type { Project } from "../../domain/project.ts"
 import type { Store } from "../../domain/store.ts"

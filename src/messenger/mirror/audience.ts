@@ -1,4 +1,4 @@
-import { isUnattended } from "../../domain/hook-entry.ts"
+import { isUnattended } from "../../domain/hook.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
 import { REASONING_PLATFORM, type Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"

@@ -1,6 +1,5 @@
 import type { SessionId } from "../../domain/ids.ts"
-import type { Origin } from "../../domain/origin.ts"
-import type { Origins } from "../../domain/origin-store.ts"
+import type { Origin, Origins } from "../../domain/origin.ts"
 import type { Db } from "../dialects/dialect.ts"
 import { insertNew, many, remove, select, update } from "../queries.ts"
 

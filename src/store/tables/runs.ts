@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely"
+import type { Route } from "../../domain/live.ts"
 import type { Routes } from "../../domain/queue-store.ts"
-import type { Route } from "../../domain/route.ts"
 import type { Run } from "../../domain/run.ts"
 import type { Runs } from "../../domain/store.ts"
 import type { Db } from "../dialects/dialect.ts"
