@@ -1,5 +1,5 @@
 import type { Channel, ChannelSelf, ChannelTrouble, ChatLook, Told } from "../domain/channel.ts"
-import type { BotState, Hold, Person, TeamPerson } from "../domain/channel-store.ts"
+import type { BotState, Hold } from "../domain/channel-store.ts"
 import type { DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SessionId } from "../domain/ids.ts"
@@ -8,6 +8,7 @@ import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
 import { TOPIC_STATES, type TopicState } from "../domain/topic.ts"
 import type { Clock } from "../lib/clock.ts"
+import type { UserPairing } from "./inbound/pairing.ts"
 import { makeTeamChats, type TeamChatNow } from "./team-chats.ts"
 
 /** The owner's view of the bot: its state, a test, and who has access. */
@@ -82,46 +83,29 @@ export interface BotDeps {
   host: string
   settings: { chat?: string | undefined; users: readonly string[] }
   roster: Pick<Roster, "list" | "byName" | "at">
-  pairing: {
-    issue(team?: string): Promise<{ code: string; expiresAtMs: number }>
-    list(): Promise<Person[]>
-    ofTeams(): Promise<TeamPerson[]>
-    remove(userId: string): Promise<boolean>
-    removeTeam(team: string): Promise<void>
-  }
+  pairing: Omit<UserPairing, "redeem">
 }
 
 /** A person is waiting. */
 const LOOK_MS = 10_000
 
-export function makeBotModule({
-  store,
-  channel,
-  channelId,
-  botId,
-  settings,
-  roster,
-  pairing,
-  clock,
-  host,
-}: BotDeps): BotModule {
+export function makeBotModule(deps: BotDeps): BotModule {
+  const { store, channel, channelId, botId, settings, roster, pairing, clock, host } = deps
   const chats = makeTeamChats({ roster, channel: channelId, chat: settings.chat })
 
   const open = (): Channel => {
     if (!channel) throw new Failure("channel_off", "there is no bot: no token is set")
     return channel
   }
+  const configured = (userId: string, team: string | null) => ({ userId, name: null, pairedAtMs: null, team })
   const people = async (): Promise<Allowed[]> => {
     const paired = await pairing.list()
     const named = settings.users.filter((userId) => !paired.some((person) => person.userId === userId))
+    const ofTeams = roster.list().flatMap(({ name, chat }) => (chat?.users ?? []).map((id) => configured(id, name)))
     return [
-      ...named.map((userId) => ({ userId, name: null, pairedAtMs: null, team: null })),
+      ...named.map((userId) => configured(userId, null)),
       ...paired.map(({ userId, name, pairedAtMs }) => ({ userId, name, pairedAtMs, team: null })),
-      ...roster
-        .list()
-        .flatMap(({ name: team, chat }) =>
-          (chat?.users ?? []).map((userId) => ({ userId, name: null, pairedAtMs: null, team })),
-        ),
+      ...ofTeams,
       ...(await pairing.ofTeams()).map(({ userId, name, pairedAtMs, team }) => ({ userId, name, pairedAtMs, team })),
     ]
   }
@@ -154,17 +138,9 @@ export function makeBotModule({
       const counts = await store.deliveries.counts(channelId)
       const chatId = (await group()) ?? null
       const sum = (state: DeliveryState) => counts.reduce((all, one) => all + (one.state === state ? one.count : 0), 0)
+      const { state = "new" as const, why = null, sinceMs = null } = kept ?? {}
       return {
-        ...(botId === undefined
-          ? {}
-          : {
-              bot: {
-                id: botId,
-                state: kept?.state ?? "new",
-                why: kept?.why ?? null,
-                sinceMs: kept?.sinceMs ?? null,
-              },
-            }),
+        ...(botId !== undefined && { bot: { id: botId, state, why, sinceMs } }),
         chatId,
         movedFrom: settings.chat === undefined || settings.chat === chatId ? null : settings.chat,
         people: (await people()).length,

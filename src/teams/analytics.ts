@@ -101,18 +101,10 @@ export function makeAnalytics({ store }: { store: Store }): AnalyticsReports {
         total: figures(all),
         days: byDay(all),
         agents: mostFirst(
-          [...Map.groupBy(all, (row) => row.session.platform)].map(([platform, of]) => ({
-            platform,
-            ...figures(of),
-            days: byDay(of),
-          })),
+          [...Map.groupBy(all, (row) => row.session.platform)].map(([platform, of]) => ({ platform, ...withDays(of) })),
         ),
         projects: mostFirst(
-          [...Map.groupBy(all, (row) => row.session.rootUri)].map(([rootUri, of]) => ({
-            rootUri,
-            ...figures(of),
-            days: byDay(of),
-          })),
+          [...Map.groupBy(all, (row) => row.session.rootUri)].map(([rootUri, of]) => ({ rootUri, ...withDays(of) })),
         ),
         sessions: mostFirst(sessions),
         lifetimes: spread(lifetimes),
@@ -203,6 +195,8 @@ const byDay = (rows: Row[]): DayFigures[] =>
   [...Map.groupBy(rows, ({ atMs }) => dayOf(atMs))]
     .map(([day, of]) => ({ day, ...figures(of) }))
     .sort((a, b) => a.day.localeCompare(b.day))
+
+const withDays = (rows: Row[]) => ({ ...figures(rows), days: byDay(rows) })
 
 function figures(rows: Row[]): Figures {
   const sum = (key: "inputTokens" | "outputTokens" | "cachedTokens" | "prompts" | "asks") =>

@@ -120,7 +120,7 @@ export function makeAsks({ store, clock, pairing, changes, stream, settings, hos
     id: string,
     ms: number,
     look: () => Promise<T>,
-    isSo: (now: T) => boolean,
+    isSo: (now: T) => boolean = () => false,
   ) => {
     const endMs = clock.nowMs() + ms
     const { wait, stop } = changes.listen(id)
@@ -154,11 +154,7 @@ export function makeAsks({ store, clock, pairing, changes, stream, settings, hos
       const payload: AskPayload = { pairId, text, ...from, toTeam: team.name, threadId, ifOpen }
       const nowMs = clock.nowMs()
       const delivery = {
-        key: id,
-        lane: pairLane(pairId),
-        channel: PAIR_CHANNEL,
-        payload,
-        repeatable: false,
+        ...{ key: id, lane: pairLane(pairId), channel: PAIR_CHANNEL, payload, repeatable: false },
         // The team's folder is on this machine.
         host,
         maxAttempts: MAX_ATTEMPTS,
@@ -172,12 +168,7 @@ export function makeAsks({ store, clock, pairing, changes, stream, settings, hos
     async wait(id, ms, onProgress) {
       const stop = onProgress && every(TELL_MS, () => void tell(id, onProgress).catch(() => {}))
       try {
-        return await until(
-          id,
-          ms,
-          () => state(id),
-          () => false,
-        )
+        return await until(id, ms, () => state(id))
       } finally {
         stop?.()
       }

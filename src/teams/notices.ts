@@ -37,15 +37,13 @@ export interface TeamNotice {
 
 const MOST_AT_ONCE = 50
 
-export function makeNotices({
-  store,
-  clock,
-  settings,
-}: {
+interface NoticesDeps {
   store: Store
   clock: Clock
   settings: { maxMessageBytes: number }
-}): Notices {
+}
+
+export function makeNotices({ store, clock, settings }: NoticesDeps): Notices {
   const byId = async (id: string): Promise<Delivery> => {
     const found = await store.deliveries.byKey(id)
     if (found?.channel === NOTICE_CHANNEL) return found

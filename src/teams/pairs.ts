@@ -61,16 +61,8 @@ export const pairId = (fromTeam: string | null, toTeam: string, threadId: string
     .digest("hex")
     .slice(0, 16)}`
 
-export function makePairing({
-  store,
-  clock,
-  drivers,
-  start,
-  briefOf,
-  teamOf,
-  redact,
-  whereIs,
-}: PairSessionsDeps): PairSessions {
+export function makePairing(deps: PairSessionsDeps): PairSessions {
+  const { store, clock, drivers, start, briefOf, teamOf, redact, whereIs } = deps
   const driverOf = (team: Team): Driver => {
     const driver = drivers.find(({ platform }) => platform === team.platform)
     if (driver) return driver
@@ -154,18 +146,9 @@ export function makePairing({
       refuseSecret("threadId", threadId, (text) => redact(text, team.projectDir))
       const nowMs = clock.nowMs()
       return store.pairs.ensure({
-        id: pairId(fromTeam, team.name, threadId),
-        fromTeam,
-        toTeam: team.name,
-        threadId,
-        platform: team.platform,
-        nativeId: null,
-        isMade: false,
-        madeAtMs: null,
-        status: "active",
-        messageCount: 0,
-        createdAtMs: nowMs,
-        lastUsedAtMs: nowMs,
+        ...{ id: pairId(fromTeam, team.name, threadId), fromTeam, toTeam: team.name, threadId },
+        ...{ platform: team.platform, nativeId: null, isMade: false, madeAtMs: null, status: "active" },
+        ...{ messageCount: 0, createdAtMs: nowMs, lastUsedAtMs: nowMs },
       })
     },
     find: (fromTeam, toTeam, threadId) => store.pairs.byId(pairId(fromTeam, toTeam, threadId)),

@@ -33,15 +33,8 @@ const GRACE_MS = 3_000
 /** As many as a long turn has. */
 const LAST_TURNS = 2_000
 
-export function makeRecovery({
-  store,
-  clock,
-  processStart,
-  endProcess,
-  readRecords,
-  openSession,
-  pause = realPause,
-}: AskRecoveryDeps): AskRecovery {
+export function makeRecovery(deps: AskRecoveryDeps): AskRecovery {
+  const { store, clock, processStart, endProcess, readRecords, openSession, pause = realPause } = deps
   const evidenceOf = async (delivery: Delivery, pair: Pair): Promise<Evidence> => {
     const session = pair.nativeId === null ? undefined : await store.sessions.byNative(pair.platform, pair.nativeId)
     const turns = session ? await store.turns.ofSession(session.id, { limit: LAST_TURNS }) : []

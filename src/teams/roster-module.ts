@@ -81,13 +81,8 @@ export function makeRosterModule({ roster, file }: { roster: ReloadingRoster; fi
     },
     take(caller, path, { replace }) {
       const before = file.read()
-      const {
-        from,
-        teams,
-        settings: given,
-        ofEachTeam,
-        skipped,
-      } = readForeign(file.parse(resolve(caller.cwd ?? "/", path)))
+      const foreign = readForeign(file.parse(resolve(caller.cwd ?? "/", path)))
+      const { from, teams, settings: given, ofEachTeam, skipped } = foreign
       const set: Record<string, Record<string, unknown>> = {}
       const all = [...skipped]
       for (const { name, keys, skipped } of teams) {

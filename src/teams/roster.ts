@@ -112,19 +112,13 @@ function resolved(
 }
 
 function teamOf(name: string, projectDir: string, setting: TeamSetting): Team {
+  const { description, platform, skipPermissions, permissionMode, whenAway, taskStateFile } = setting
   return {
-    name,
-    projectDir,
-    description: setting.description,
-    platform: setting.platform,
+    ...{ name, projectDir, description, platform, skipPermissions, permissionMode, whenAway, taskStateFile },
     program: setting.program ?? null,
-    skipPermissions: setting.skipPermissions,
-    permissionMode: setting.permissionMode,
-    whenAway: setting.whenAway,
     instructionsFile: setting.claude_md ?? null,
     settingsFile: setting.settings ?? null,
     sessionFile: setting.session_file ?? null,
-    taskStateFile: setting.taskStateFile,
     color: setting.color ?? null,
     chat: setting.chat ?? null,
     idleTimeoutMs: setting.idleTimeout ?? null,

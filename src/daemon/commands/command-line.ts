@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises"
 import { Argument, type Command, CommanderError } from "commander"
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
+import { present } from "../../lib/defined.ts"
 import { operations } from "../../operations/list.ts"
 import { cli, grouped } from "../../surfaces/cli/cli.ts"
 import { completionScript, SHELLS, type Shell } from "../../surfaces/cli/completion.ts"
@@ -27,13 +28,10 @@ export async function commandLine(given: Environment, argv: string[]): Promise<v
   const environment = above === undefined ? given : { ...given, agent: { ...given.agent, shell: above } }
   const home = homeAt(environment.home, environment.tempDir)
   const calls = daemonCalls(home)
-  const { shell } = environment.agent
-  const caller: Caller = {
-    surface: "cli",
-    cwd: environment.cwd,
-    ...(shell === undefined ? {} : { agentShell: shell }),
-  }
+  const { cwd, agent } = environment
+  const caller: Caller = { surface: "cli", cwd, ...present({ agentShell: agent.shell }) }
   const write = (text: string) => void process.stdout.write(text)
+  const drawing = process.stderr.isTTY ? draw : undefined
   const program = cli({
     version: VERSION,
     operations,
@@ -44,14 +42,13 @@ export async function commandLine(given: Environment, argv: string[]): Promise<v
     style: terminalStyle(),
     extras: peopleExtras({ call: calls.call, caller, pager: environment.pager }),
     hint: (text) => void process.stderr.write(`${text}\n`),
-    ...(process.stderr.isTTY ? { draw } : {}),
+    ...present({ draw: drawing }),
     confirm,
     refused() {
       process.exitCode = REFUSED
     },
   })
   program.option("--demo", "use the sample data of `start --demo`")
-  const drawing = process.stderr.isTTY ? draw : undefined
   const context: CommandContext = { home, environment, calls, caller, write, confirm, draw: drawing }
   addCommands(program, context)
   grouped(program)

@@ -3,6 +3,7 @@ import { Socket } from "node:net"
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import { newKey } from "../../domain/ids.ts"
+import { present } from "../../lib/defined.ts"
 import { TOOL_SETS } from "../../operations/operation.ts"
 import { intoOneBuffer } from "../../surfaces/http/socket.ts"
 import { relay } from "../../surfaces/mcp/mcp-stdio.ts"
@@ -26,9 +27,8 @@ export function mcp(environment: Environment, argv: string[]): void {
     key: nativeSession ? `${nativeSession.platform}:${nativeSession.id}` : `mcp:${connection}`,
     connection,
     cwd: environment.cwd,
-    ...(pair ? { pair } : {}),
+    ...present({ pair, projectDir }),
     ...(nativeSession ? { nativeSession } : { agentPid: process.ppid }),
-    ...(projectDir ? { projectDir } : {}),
   }
   relay({
     listen,

@@ -2,6 +2,7 @@ import { text as readAll } from "node:stream/consumers"
 import type { Command } from "commander"
 import { Failure } from "../../domain/failure.ts"
 import { sleep } from "../../lib/clock.ts"
+import { present } from "../../lib/defined.ts"
 import type { SystemFinding } from "../../operations/system.ts"
 import { findingLines } from "../doctor/doctor.ts"
 import { refuseAgents } from "../wiring/agent-shell.ts"
@@ -84,15 +85,7 @@ async function setUp({ home, environment, calls, caller, write }: CommandContext
 
 function view({ self, chat, users, findings, isChanged, code, test }: Outcome) {
   const bot = { id: self.botId, username: self.username }
-  return {
-    bot,
-    ...(chat && { chat }),
-    users,
-    findings,
-    changed: isChanged,
-    ...(code && { code }),
-    ...(test && { test }),
-  }
+  return present({ bot, chat, users, findings, changed: isChanged, code, test })
 }
 
 function summary({ self, chat, findings, test, code }: Outcome): string {

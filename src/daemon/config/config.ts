@@ -22,18 +22,14 @@ export interface LoadedConfig {
 }
 
 /** Defaults < file < environment < flags. An error names the key, the value and where it came from. */
-export function loadConfig({
-  path,
-  text = readConfig(path),
-  environment,
-  flags,
-}: {
+export function loadConfig(sources: {
   path: string
   /** The content to check; the file's own if absent. */
   text?: string
   environment: Record<string, string>
   flags: string[]
 }): LoadedConfig {
+  const { path, text = readConfig(path), environment, flags } = sources
   const all = leavesOf(ConfigSchema)
   const records = all.filter((leaf) => leaf.isRecord).map((leaf) => leaf.key)
   const leaves = all.filter((leaf) => !leaf.isRecord)

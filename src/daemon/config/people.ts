@@ -10,7 +10,7 @@ import type { Choice, Offer } from "../commands/picker.ts"
 import { isAtTerminal, type Pager, page, runInTerminal } from "../commands/terminal.ts"
 import { followAsk } from "../wiring/follow-ask.ts"
 import { followUpdates } from "../wiring/follow-updates.ts"
-import { watchPermissions } from "../wiring/watch-permissions.ts"
+import { INTERRUPTED_EXIT, watchPermissions } from "../wiring/watch-permissions.ts"
 
 interface People {
   call: Call
@@ -122,8 +122,6 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
   }
 }
 
-/** A shell's exit code for Ctrl-C. */
-const INTERRUPTED_EXIT = 130
 const OFFERED = 30
 
 /** The newest sessions, or those that match the typed words. Each session once. */

@@ -1,10 +1,9 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs"
-import type * as z from "zod"
-import { type SourceView, UNFAMILIAR_REMEDY } from "../../operations/sources.ts"
+import { UNFAMILIAR_REMEDY } from "../../operations/sources.ts"
 import type { SystemFinding, SystemStatus } from "../../operations/system.ts"
 import { searchState } from "../../operations/system.ts"
-import type { TeamView } from "../../operations/teams.ts"
 import { counted } from "../../operations/text.ts"
+import { client, type OutputOf } from "../../surfaces/http/client.ts"
 import { type DaemonCalls, runningDaemon } from "../commands/connect.ts"
 import { agentsNotSetUp } from "../commands/setup-commands.ts"
 import type { Environment } from "../process/environment.ts"
@@ -33,12 +32,13 @@ export async function examine(
     const telegram = await telegramFindings(home, environment, undefined)
     return [...findings, absentDaemon(home), ...telegram, ...waiting(home, 0), ...damaged(home)]
   }
-  const status = (await calls.callIfRunning("status", {}, { surface: "cli" })) as unknown as SystemStatus
+  const ask = client(calls.callIfRunning, { surface: "cli" })
+  const status = await ask("status", {})
   // Without its database the daemon answers little else.
   if (status.store.trouble !== undefined)
     return [...findings, daemon(status), http(status), store(status), ...loopFindings(status), ...damaged(home)]
-  const { sources } = (await calls.callIfRunning("sources", {}, { surface: "cli" })) as unknown as SourcesAnswer
-  const { teams } = (await calls.callIfRunning("teams.list", {}, { surface: "cli" })) as unknown as TeamsAnswer
+  const { sources } = await ask("sources", {})
+  const { teams } = await ask("teams.list", {})
   return [
     ...findings,
     daemon(status),
@@ -165,10 +165,8 @@ function search({ search: state, store: { kind } }: SystemStatus): SystemFinding
   return warning("search", detail, remedy)
 }
 
-type SourcesAnswer = { sources: z.output<typeof SourceView>[] }
-
 /** Every agent found. Unreadable records are a warning, not an error. */
-function agents(sources: SourcesAnswer["sources"]): SystemFinding[] {
+function agents(sources: OutputOf<"sources">["sources"]): SystemFinding[] {
   const found = sources.filter((source) => source.found || source.warning !== undefined)
   if (found.length === 0) {
     const detail = "no agent conversations found on this machine"
@@ -190,10 +188,8 @@ function agents(sources: SourcesAnswer["sources"]): SystemFinding[] {
   })
 }
 
-type TeamsAnswer = { teams: z.output<typeof TeamView>[] }
-
 /** Supervised teams only. */
-function supervised(teams: TeamsAnswer["teams"]): SystemFinding[] {
+function supervised(teams: OutputOf<"teams.list">["teams"]): SystemFinding[] {
   return teams
     .filter((team) => team.kept)
     .map(({ name, state, note, attach }) => {

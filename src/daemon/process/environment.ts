@@ -4,6 +4,7 @@ import type { DemoPlace } from "../../../demo/place.ts"
 import { DRIVEN } from "../../agents/shared/driver/processes.ts"
 import { AGENT_VARIABLES, OF_OUTER_AGENTS } from "../../agents/shared/shells.ts"
 import type { Machine } from "../../domain/platform.ts"
+import { present } from "../../lib/defined.ts"
 
 /** Set for our MCP server in an agent that is started for a pair. */
 export const PAIR = "THROUGHLINE_PAIR"
@@ -80,6 +81,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     if (name.startsWith("THROUGHLINE_") && !NOT_SETTINGS.has(name) && value !== undefined) settings[name] = value
   }
   const homeDir = homedir()
+  const sessionId = env.CLAUDE_CODE_SESSION_ID
   return {
     home: resolve(env.THROUGHLINE_HOME || join(homeDir, ".throughline")),
     homeDir,
@@ -90,14 +92,12 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
       homeDir,
       env,
     },
-    agent: {
-      ...(env[PAIR] ? { pair: env[PAIR] } : {}),
-      ...(env.CLAUDE_PROJECT_DIR ? { projectDir: env.CLAUDE_PROJECT_DIR } : {}),
-      ...(env.CLAUDE_CODE_SESSION_ID
-        ? { nativeSession: { platform: "claude-code", id: env.CLAUDE_CODE_SESSION_ID } }
-        : {}),
-      ...shellOf(env),
-    },
+    agent: present({
+      pair: env[PAIR] || undefined,
+      projectDir: env.CLAUDE_PROJECT_DIR || undefined,
+      nativeSession: sessionId ? { platform: "claude-code", id: sessionId } : undefined,
+      shell: agentOf(env),
+    }),
     cwd: process.cwd(),
     pager: { command: env.PAGER, env: { LESS: "FRX", LV: "-c", ...env } },
   }
@@ -108,11 +108,6 @@ const SHELLS: Record<string, string> = {
   // Given to agents that Throughline itself starts for a pair.
   [DRIVEN]: "an agent that Throughline drives",
   [PAIR]: "an agent that Throughline drives",
-}
-
-function shellOf(env: NodeJS.ProcessEnv): { shell?: string } {
-  const shell = agentOf(env)
-  return shell === undefined ? {} : { shell }
 }
 
 /** The agent that this environment comes from, if any. */

@@ -7,63 +7,42 @@ import { readText } from "../../lib/untrusted-file.ts"
 import { assertPrivate, createFile, privateFolder } from "../../lib/untrusted-write.ts"
 
 /** The files of the data directory. None is readable by other users. */
-export interface Home {
-  dir: string
-  config: string
-  database: string
-  /** The search index; it can be rebuilt from the database. */
-  index: string
-  /** Embeddings cost time or money, so they outlive the index. */
-  vectors: string
-  lock: string
-  registration: string
-  token: string
-  /** Proves that a request is the owner's; no agent gets it. */
-  ownerKey: string
-  /** Secrets from the daemon's environment, kept from the processes it starts. */
-  secrets: string
-  logs: string
-  log: string
-  socket: string
-  /** The tmux server of the teams' sessions. */
-  tmux: string
-  /** The script that agents' hooks run, and its spool for undelivered events. */
-  hook: string
-  spool: string
-  /** Records of commands that are not operations, until the daemon has audited them. */
-  audit: string
-  /** What `setup` changed in agents' files, and the original files. */
-  setup: string
-  backups: string
-  /** First prompts of handoffs. */
-  handoffs: string
-}
+export type Home = ReturnType<typeof homeAt>
 
 /** The kernel refuses longer socket paths; macOS allows the least. */
 const MAX_SOCKET_PATH = 103
 
-export function homeAt(dir: string, tempDir: string): Home {
+export function homeAt(dir: string, tempDir: string) {
   const logs = join(dir, "logs")
   return {
     dir,
     config: join(dir, "config.json"),
     database: join(dir, "throughline.db"),
+    /** The search index; it can be rebuilt from the database. */
     index: join(dir, "index.db"),
+    /** Embeddings cost time or money, so they outlive the index. */
     vectors: join(dir, "vectors.db"),
     lock: join(dir, "daemon.lock"),
     registration: join(dir, "daemon.json"),
     token: join(dir, "token"),
+    /** Proves that a request is the owner's; no agent gets it. */
     ownerKey: join(dir, "owner.key"),
+    /** Secrets from the daemon's environment, kept from the processes it starts. */
     secrets: join(dir, "secrets"),
     logs,
     log: join(logs, "throughline.log"),
     socket: socketPath(dir, "daemon", tempDir),
+    /** The tmux server of the teams' sessions. */
     tmux: socketPath(dir, "tmux", tempDir),
+    /** The script that agents' hooks run, and its spool for undelivered events. */
     hook: join(dir, "hook.sh"),
     spool: join(dir, "spool"),
+    /** Records of commands that are not operations, until the daemon has audited them. */
     audit: join(dir, "audit"),
+    /** What `setup` changed in agents' files, and the original files. */
     setup: join(dir, "setup.json"),
     backups: join(dir, "backups"),
+    /** First prompts of handoffs. */
     handoffs: join(dir, "handoffs"),
   }
 }

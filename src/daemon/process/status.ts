@@ -1,6 +1,8 @@
 import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
+import { present } from "../../lib/defined.ts"
 import { loopStates } from "../../lib/supervised-loop.ts"
+import { isoTime } from "../../lib/time.ts"
 import type { BotFacts, BotModule } from "../../messenger/module.ts"
 import type { SystemStatus } from "../../operations/system.ts"
 import type { IndexFacts } from "../../search/index/core.ts"
@@ -11,16 +13,7 @@ import type { Bugs } from "./bugs.ts"
 import { damagedFiles, type Home } from "./home.ts"
 
 /** The answer of `throughline status`. */
-export async function statusOf({
-  store,
-  recall,
-  roster,
-  bot,
-  home,
-  registration,
-  httpTrouble,
-  bugs,
-}: {
+export async function statusOf(parts: {
   store: Store
   recall: SearchModule
   roster: ReloadingRoster
@@ -30,9 +23,10 @@ export async function statusOf({
   httpTrouble: () => string | undefined
   bugs: Bugs
 }): Promise<SystemStatus> {
-  const { id, version, pid, startedAt, socket, url } = registration()
+  const { store, recall, roster, bot, home, bugs } = parts
+  const { id, version, pid, startedAt, socket, url } = parts.registration()
   const last = await store.journal.last().catch((error: unknown) => Failure.from(error))
-  const trouble = httpTrouble()
+  const trouble = parts.httpTrouble()
   const index = last instanceof Failure ? last : await recall.facts().catch((error: unknown) => Failure.from(error))
   const facts = await storeFacts(store)
   const telegram = await bot.facts().then(
@@ -42,13 +36,8 @@ export async function statusOf({
   const bug = bugs.last()
   const damage = damagedFiles(home).map((path) => `A damaged database was moved to ${path}; a new one is in use.`)
   return {
-    id,
-    version,
-    pid,
-    startedAt,
-    home: home.dir,
-    socket,
-    http: { ...(url === undefined ? {} : { url }), ...(trouble === undefined ? {} : { trouble }) },
+    ...{ id, version, pid, startedAt, home: home.dir, socket },
+    http: present({ url, trouble }),
     memoryMb: Math.round(process.memoryUsage.rss() / 1e6),
     store: facts,
     search: {
@@ -57,11 +46,8 @@ export async function statusOf({
     },
     followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: (last as number) - index.position }],
     ...(telegram && { telegram: botView(telegram) }),
-    loops: loopStates().map(({ sinceMs, ...loop }) => ({
-      ...loop,
-      ...(sinceMs === undefined ? {} : { since: new Date(sinceMs).toISOString() }),
-    })),
-    bugs: { count: bugs.count(), ...(bug && { last: { at: new Date(bug.atMs).toISOString(), message: bug.message } }) },
+    loops: loopStates().map(({ sinceMs, ...loop }) => ({ ...loop, ...present({ since: isoTime(sinceMs) }) })),
+    bugs: { count: bugs.count(), ...(bug && { last: { at: isoTime(bug.atMs), message: bug.message } }) },
     notices: [...damage, ...roster.troubles()],
   }
 }
@@ -76,18 +62,12 @@ async function storeFacts(store: Store): Promise<SystemStatus["store"]> {
   }
 }
 
-function botView({ id, state, why, sinceMs }: NonNullable<BotFacts["bot"]>): SystemStatus["telegram"] {
-  return {
-    id,
-    state,
-    ...(why !== null && { why }),
-    ...(sinceMs !== null && { since: new Date(sinceMs).toISOString() }),
-  }
-}
+const botView = ({ id, state, why, sinceMs }: NonNullable<BotFacts["bot"]>): SystemStatus["telegram"] =>
+  present({ id, state, why, since: isoTime(sinceMs) })
 
 function searchFacts(
   { documents, position, rebuilding }: IndexFacts,
   last: number,
 ): Omit<SystemStatus["search"], "place"> {
-  return { documents, behind: last - position, ...(rebuilding === undefined ? {} : { rebuilding }) }
+  return present({ documents, behind: last - position, rebuilding })
 }

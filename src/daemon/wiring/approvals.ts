@@ -1,25 +1,19 @@
 import { agentSetups as agents, linesAsking } from "../../agents/list.ts"
 import type { HookIntake } from "../../capture/store/intake.ts"
 import type { LiveSessions } from "../../domain/live.ts"
-import type { Machine } from "../../domain/platform.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { type HookApprovals, makeAsking } from "../../permissions/asking.ts"
 import { makeLinesAsking } from "../../permissions/line-asking.ts"
 import type { Permits } from "../../permissions/permits.ts"
 import type { Config } from "../config/settings.ts"
-import type { Log } from "../process/log.ts"
 import { processStart } from "../process/process-identity.ts"
+import type { CommonParts } from "./parts.ts"
 
-interface Parts {
-  store: Store
+interface Parts extends Pick<CommonParts, "store" | "roster" | "config" | "machine" | "log"> {
   permits: Permits
   live: LiveSessions
   intake: HookIntake
-  roster: Roster
-  config: Config
-  machine: Machine
-  log: Log
 }
 
 /** Approval requests from agents' hooks and protocols. */

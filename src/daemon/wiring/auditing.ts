@@ -1,16 +1,11 @@
 import { redactInside } from "../../domain/redact.ts"
-import type { Store } from "../../domain/store.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { Services } from "../../operations/services.ts"
-import type { Home } from "../process/home.ts"
 import { takeInCommands } from "./command-audit.ts"
+import type { CommonParts } from "./parts.ts"
 
 type Permits = Services["permits"]
 
-export interface AuditingDeps {
-  home: Home
-  store: Store
-  clock: Clock
+export interface AuditingDeps extends Pick<CommonParts, "home" | "store" | "clock"> {
   permits: Permits
   redact(text: string, projectPath: string | null): string
   log: { warn(data: object, message: string): void }

@@ -1,23 +1,11 @@
 import { hostname } from "node:os"
-import type { Store } from "../../domain/store.ts"
-import type { Roster } from "../../domain/team.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { makePairing } from "../../messenger/inbound/pairing.ts"
 import { type BotModule, makeBotModule } from "../../messenger/module.ts"
-import type { Config } from "../config/settings.ts"
+import type { CommonParts } from "./parts.ts"
 
 /** The configured bot, if there is one. */
-export async function openBot({
-  store,
-  clock,
-  config,
-  roster,
-}: {
-  store: Store
-  clock: Clock
-  config: Config
-  roster: Roster
-}): Promise<BotModule> {
+export async function openBot(parts: Pick<CommonParts, "store" | "clock" | "config" | "roster">): Promise<BotModule> {
+  const { store, clock, config, roster } = parts
   const { token, apiRoot, chat, users } = config.telegram
   const channel =
     token === undefined

@@ -5,8 +5,6 @@ import { redactorOf } from "../../capture/watch/rules.ts"
 import type { JournalConsumer } from "../../domain/journal.ts"
 import type { Panes } from "../../domain/panes.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Roster } from "../../domain/team.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { WatchingModule } from "../../live/module.ts"
 import { makeResuming } from "../../live/supervisor/resuming.ts"
 import { buttonsOf } from "../../messenger/approvals/buttons.ts"
@@ -19,30 +17,24 @@ import { makeRender } from "../../messenger/render/render.ts"
 import { makeTeamChats } from "../../messenger/team-chats.ts"
 import type { Permits } from "../../permissions/permits.ts"
 import type { QueueModule } from "../../queue/module.ts"
-import type { Config } from "../config/settings.ts"
 import { type Environment, terminalEnvironment } from "../process/environment.ts"
-import type { Home } from "../process/home.ts"
-import type { Log } from "../process/log.ts"
+import type { CommonParts } from "./parts.ts"
 
 export interface OpenChannel {
   consumers: JournalConsumer[]
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Connects sessions to the configured bot; does nothing without one. */
-export async function openChannel(parts: {
-  store: Store
-  clock: Clock
-  config: Config
-  home: Home
-  log: Log
-  roster: Roster
+interface ChannelParts extends Omit<CommonParts, "clients" | "machine"> {
   environment: Environment
   reach: QueueModule
   watching: WatchingModule
   panes: Panes
   permits: Permits
-}): Promise<OpenChannel> {
+}
+
+/** Connects sessions to the configured bot; does nothing without one. */
+export async function openChannel(parts: ChannelParts): Promise<OpenChannel> {
   const { store, clock, config, log, roster, environment, reach, watching, panes, permits } = parts
   const { token, apiRoot, chat, users, transcriber: command } = config.telegram
   // The consumer advances without a bot too, so that a new bot does not replay old events.

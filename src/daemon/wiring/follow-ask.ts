@@ -1,29 +1,20 @@
-import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import { visible } from "../../operations/columns.ts"
-import type { Call } from "../../operations/invoke.ts"
 import { permissionText } from "../../operations/permissions.ts"
 import { askTextForPeople } from "../../operations/teams-ask.ts"
 import { client, type OutputOf } from "../../surfaces/http/client.ts"
 import { isAtTerminal } from "../commands/terminal.ts"
-import { askPerson } from "./watch-permissions.ts"
+import { askPerson, INTERRUPTED_EXIT, type PersonAsking } from "./watch-permissions.ts"
 
 /** Short, so that the agent's requests appear soon. */
 const WAIT_MS = 1_000
 const UNSETTLED = ["queued", "delivered", "seen", "running"]
 /** The exit code of a failed agent. */
 const FAILED_EXIT = 6
-/** A shell's exit code for Ctrl-C. */
-const INTERRUPTED_EXIT = 130
-
-interface FollowOptions {
-  call: Call
-  caller: Caller
-  input: Record<string, unknown>
-}
 
 /** Asks, and streams the answer. Survives a daemon restart, as the question does. */
-export async function followAsk({ call, caller, input }: FollowOptions): Promise<void> {
+export async function followAsk({ input, ...by }: PersonAsking & { input: Record<string, unknown> }): Promise<void> {
+  const { call, caller } = by
   const untilMs = performance.now() + (typeof input.timeout === "number" ? input.timeout : Number.POSITIVE_INFINITY)
   const { messageId } = (await call("teams_ask", { ...input, timeout: 0 }, caller)) as OutputOf<"teams_ask">
   const sayGoesOn = () => note(`\n${goesOn(messageId)}`)
@@ -33,22 +24,14 @@ export async function followAsk({ call, caller, input }: FollowOptions): Promise
   }
   process.on("SIGINT", onInterrupt)
   try {
-    await follow(messageId, { call, caller, onInterrupt: sayGoesOn, untilMs })
+    await follow(messageId, { ...by, onInterrupt: sayGoesOn }, untilMs)
   } finally {
     process.off("SIGINT", onInterrupt)
   }
 }
 
-async function follow(
-  messageId: string,
-  {
-    call,
-    caller,
-    onInterrupt,
-    untilMs,
-  }: Pick<FollowOptions, "call" | "caller"> & { onInterrupt: () => void; untilMs: number },
-): Promise<void> {
-  const ask = client(call, caller)
+async function follow(messageId: string, by: PersonAsking, untilMs: number): Promise<void> {
+  const ask = client(by.call, by.caller)
   const isTerminal = process.stderr.isTTY === true
   const shown = new Set<string>()
   let printed = ""
@@ -65,7 +48,7 @@ async function follow(
     const pending = (page.permissions ?? []).filter((id) => !shown.has(id))
     if (pending.length > 0) {
       for (const id of pending) shown.add(id)
-      await showPending(pending, { call, caller, onInterrupt })
+      await showPending(pending, by)
     }
     const now = page.doing ?? (page.status === "queued" ? page.reason : undefined)
     if (isTerminal && now !== undefined && now !== known) note(`… ${now}`)
@@ -87,14 +70,11 @@ async function follow(
 }
 
 /** Prompts for pending approvals in a terminal; otherwise prints how to answer them. */
-async function showPending(
-  ids: readonly string[],
-  { call, caller, onInterrupt }: { call: Call; caller: Caller; onInterrupt: () => void },
-): Promise<void> {
-  const { permissions } = await client(call, caller)("permissions.list", {})
+async function showPending(ids: readonly string[], by: PersonAsking): Promise<void> {
+  const { permissions } = await client(by.call, by.caller)("permissions.list", {})
   for (const view of permissions.filter(({ id }) => ids.includes(id))) {
     // A command that an agent runs never speaks for the person.
-    if (isAtTerminal() && caller.agentShell === undefined) await askPerson(view, { call, caller, onInterrupt })
+    if (isAtTerminal() && by.caller.agentShell === undefined) await askPerson(view, by)
     else note(`The agent needs a person:\n${permissionText(view)}`)
   }
 }

@@ -1,22 +1,16 @@
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Pair } from "../../domain/pair.ts"
-import type { Store } from "../../domain/store.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { DAY_MS, MINUTE_MS } from "../../lib/time.ts"
 import type { ControlCommand } from "../../teams/control.ts"
 import { type Maintenance, makeMaintenance, type PairKeeper } from "../../teams/maintenance.ts"
 import type { TeamsDeps, TeamsModule } from "../../teams/module.ts"
 import type { Config } from "../config/settings.ts"
-import type { Log } from "../process/log.ts"
+import type { CommonParts } from "./parts.ts"
 
-interface Parts {
-  store: Store
-  clock: Clock
-  config: Config
+interface Parts extends Pick<CommonParts, "store" | "clock" | "config" | "log"> {
   teams: Pick<TeamsModule, "control" | "whileAsleep">
   records: Pick<TeamsDeps, "briefOf" | "isOpenElsewhere">
-  log: Log
 }
 
 /** Maintenance of pairs uses the same operations as people do. */

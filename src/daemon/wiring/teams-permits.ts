@@ -2,17 +2,13 @@ import { hostname } from "node:os"
 import type { HookIntake } from "../../capture/store/intake.ts"
 import { redactorOf } from "../../capture/watch/rules.ts"
 import { askerOf, askOf } from "../../domain/pair.ts"
-import type { Store } from "../../domain/store.ts"
-import type { Roster } from "../../domain/team.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { makePermits, type Permits } from "../../permissions/permits.ts"
 import type { TeamsDeps } from "../../teams/module.ts"
-import type { Config } from "../config/settings.ts"
-import type { Home } from "../process/home.ts"
-import type { Log } from "../process/log.ts"
+import type { CommonParts } from "./parts.ts"
 
 /** The permission flow of this daemon. Requests from before its start have no one waiting for them any more. */
-export async function openPermits({ store, clock, config, home, log }: PermitsParts): Promise<Permits> {
+export async function openPermits(parts: Omit<CommonParts, "roster" | "clients" | "machine">): Promise<Permits> {
+  const { store, clock, config, home, log } = parts
   const permits = makePermits({
     store,
     clock,
@@ -25,18 +21,10 @@ export async function openPermits({ store, clock, config, home, log }: PermitsPa
   return permits
 }
 
-interface PermitsParts {
-  store: Store
-  clock: Clock
-  config: Config
-  home: Home
-  log: Log
-}
-
 /** Approval requests of pairs' agents. Registers a session that capture has not seen yet, so messengers have a topic for it. */
 export function permitFor(
   permits: Permits,
-  { store, roster, meet }: { store: Store; roster: Pick<Roster, "byName">; meet: HookIntake["meet"] },
+  { store, roster, meet }: { meet: HookIntake["meet"] } & Pick<CommonParts, "store" | "roster">,
 ): TeamsDeps["permit"] {
   const sessionOf = async (platform: string, nativeId: string, team: string) => {
     const known = await store.sessions.byNative(platform, nativeId)

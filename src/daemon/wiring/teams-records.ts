@@ -18,15 +18,7 @@ const BRIEF_TOKENS = 2_000
 const MOST_SESSIONS = 500
 
 /** What other modules know about teams' sessions. */
-export function teamsRecords({
-  store,
-  capture,
-  briefs,
-  live,
-  projects,
-  messages,
-  isCaptured,
-}: {
+export function teamsRecords(parts: {
   store: Store
   capture: CaptureModule
   briefs: Briefs
@@ -35,6 +27,7 @@ export function teamsRecords({
   messages: Messages
   isCaptured: boolean
 }) {
+  const { store, capture, briefs, live, projects, messages, isCaptured } = parts
   return {
     async briefOf(nativeId) {
       const session = await capture.byNativeId(nativeId)

@@ -10,8 +10,18 @@ import { isAtTerminal } from "../commands/terminal.ts"
 
 const ASK_MS = 500
 
+/** A shell's exit code for Ctrl-C. */
+export const INTERRUPTED_EXIT = 130
+
+/** Who asks, and what runs on Ctrl-C. */
+export interface PersonAsking {
+  call: Call
+  caller: Caller
+  onInterrupt?: () => void
+}
+
 /** Prompts for each request until Ctrl-C. A request answered elsewhere disappears. */
-export async function watchPermissions({ call, caller }: { call: Call; caller: Caller }): Promise<never> {
+export async function watchPermissions({ call, caller }: PersonAsking): Promise<never> {
   if (!isAtTerminal()) throw new Failure("bad_input", "--watch needs a terminal", { parameter: "watch" })
   const left = new Set<string>()
   const ask = client(call, caller)
@@ -27,11 +37,8 @@ export async function watchPermissions({ call, caller }: { call: Call; caller: C
   }
 }
 
-/** Shows a request and submits the answer. `onInterrupt` runs on Ctrl-C. */
-export async function askPerson(
-  view: PermissionView,
-  { call, caller, onInterrupt = () => {} }: { call: Call; caller: Caller; onInterrupt?: () => void },
-): Promise<void> {
+/** Shows a request and submits the answer. */
+export async function askPerson(view: PermissionView, { call, caller, onInterrupt }: PersonAsking): Promise<void> {
   const { id } = view
   const isGone = async () => {
     const { permissions } = await client(call, caller)("permissions.list", {})
@@ -51,7 +58,7 @@ type Said = { answer: "allow" | "deny" | "always" | "answer"; which?: number; re
 async function question(
   { suggestions, questions }: PermissionView,
   isGone: () => Promise<boolean>,
-  onInterrupt: () => void,
+  onInterrupt: PersonAsking["onInterrupt"],
 ) {
   const reader = createInterface({ input: process.stdin, output: process.stdout })
   const gone = new AbortController()
@@ -62,8 +69,8 @@ async function question(
     )
   })
   reader.once("SIGINT", () => {
-    onInterrupt()
-    process.exit(130)
+    onInterrupt?.()
+    process.exit(INTERRUPTED_EXIT)
   })
   reader.once("close", () => gone.abort())
   const always = suggestions.map((_, place) => `, ${place + 1} always by this rule`).join("")

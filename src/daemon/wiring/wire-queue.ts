@@ -4,36 +4,24 @@ import { consoles, lines } from "../../agents/list.ts"
 import { makeSpool } from "../../capture/read/spool.ts"
 import type { HookIntake } from "../../capture/store/intake.ts"
 import { redactorOf } from "../../capture/watch/rules.ts"
-import type { Clients } from "../../domain/caller.ts"
-import type { Machine, Platform } from "../../domain/platform.ts"
-import type { Store } from "../../domain/store.ts"
+import type { Platform } from "../../domain/platform.ts"
 import type { TaskFile } from "../../domain/task-file.ts"
-import type { Roster } from "../../domain/team.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { makeWatching } from "../../live/module.ts"
 import { makeSupervisor, type Supervisor } from "../../live/supervisor/supervisor.ts"
 import { makeMessageQueue } from "../../queue/module.ts"
-import type { Config } from "../config/settings.ts"
 import { terminalEnvironment } from "../process/environment.ts"
-import type { Home } from "../process/home.ts"
-import type { Log } from "../process/log.ts"
 import { parentOf, processStart } from "../process/process-identity.ts"
+import type { CommonParts } from "./parts.ts"
 
-/** Builds the parts that watch agents in terminals, start them, and deliver messages. */
-export function wireQueue(parts: {
-  store: Store
-  clock: Clock
-  config: Config
-  home: Home
-  log: Log
-  roster: Roster
-  clients: Clients
-  machine: Machine
+interface QueueParts extends CommonParts {
   meet: HookIntake["meet"]
   taskFile(projectDir: string): TaskFile | undefined
   labelOf(platform: string): string
   platforms: readonly Platform[]
-}) {
+}
+
+/** Builds the parts that watch agents in terminals, start them, and deliver messages. */
+export function wireQueue(parts: QueueParts) {
   const { store, clock, config, home, log, roster, clients, machine, meet, labelOf } = parts
   const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
   const host = hostname()

@@ -72,18 +72,7 @@ export interface RunningProgram extends AgentHooks {
 }
 
 /** The only place that builds things, with wire-queue.ts for those that reach agents; read it from top to bottom. */
-export async function wire({
-  config,
-  readConfig,
-  environment,
-  flags,
-  home,
-  log,
-  registration,
-  httpTrouble,
-  bugs,
-  sessionKey,
-}: {
+export async function wire(given: {
   config: Config
   /** The current file, for settings that may change at run time; throws if it is invalid. */
   readConfig: () => Config
@@ -97,6 +86,7 @@ export async function wire({
   bugs: Bugs
   sessionKey: string
 }): Promise<RunningProgram> {
+  const { config, readConfig, environment, flags, home, log, registration, httpTrouble, bugs, sessionKey } = given
   const clock = systemClock
   const store = await openStore(
     config.database.url === undefined
@@ -174,8 +164,8 @@ export async function wire({
   const parts = { store, clock, config, home, log, roster, clients, machine, labelOf }
   const queue = wireQueue({ ...parts, taskFile, platforms, meet: capture.intake.meet })
   const { watching, supervisor, reach } = queue
-  const permits = await openPermits({ store, clock, config, home, log })
-  const channel = await openChannel({ store, clock, config, home, log, roster, environment, permits, ...queue })
+  const permits = await openPermits(parts)
+  const channel = await openChannel({ ...parts, environment, permits, ...queue })
 
   const records = teamsRecords({
     store,
@@ -205,7 +195,7 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err, what }, "teams that are asked"),
   })
   const { intake } = capture
-  const asking = openAsking({ store, permits, live: watching.live, intake, roster, config, machine, log })
+  const asking = openAsking({ ...parts, permits, live: watching.live, intake })
   const updates = makeUpdates({
     store,
     roster,
@@ -238,10 +228,10 @@ export async function wire({
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
   running.push(reach.run(stopping.signal), supervisor.run(stopping.signal), teams.run(stopping.signal))
   running.push(channel.run(stopping.signal), asking.run(stopping.signal))
-  running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
+  running.push(maintenanceOf({ ...parts, teams, records }).run(stopping.signal))
   running.push(...upkeep({ store, sessions, config, log }, stopping.signal))
 
-  const telegram = await openBot({ store, clock, config, roster })
+  const telegram = await openBot(parts)
   const system: SystemService = {
     status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble, bugs }),
     async examine() {

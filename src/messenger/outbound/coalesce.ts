@@ -43,7 +43,7 @@ export function makeCoalescer({ store, can, rendering }: CoalescerDeps) {
 
   const again = async (job: Job): Promise<Coalesced> => {
     const { as, with: others } = job.progress
-    if (as === "one") return { as, with: [], parts: await rendering.parts(job.outgoing), lines: [] }
+    if (as === "one") return { ...ALONE, parts: await rendering.parts(job.outgoing) }
     const members = (await waitingWith(job)).filter(({ seq }) => seq === job.delivery.seq || others.includes(seq))
     if (as === "progress") return { as, with: others, parts: [], lines: members.flatMap(seqOfLine) }
     const pieces: Piece[] = []
@@ -60,14 +60,9 @@ export function makeCoalescer({ store, can, rendering }: CoalescerDeps) {
     async coalesce(job: Job, left: number): Promise<Coalesced> {
       if (!isFresh(job.progress)) return again(job)
       const { outgoing } = job
-      const alone = async (): Promise<Coalesced> => ({
-        as: "one",
-        with: [],
-        parts: await rendering.parts(outgoing),
-        lines: [],
-      })
+      const alone = async (): Promise<Coalesced> => ({ ...ALONE, parts: await rendering.parts(outgoing) })
       // It only ends the progress message.
-      if (outgoing.kind === "progress_end") return { as: "one", with: [], parts: undefined, lines: [] }
+      if (outgoing.kind === "progress_end") return { ...ALONE, parts: undefined }
       if (!canCoalesce(outgoing)) return alone()
       const run = until(await waitingWith(job), (one) => !canCoalesce(outgoingOf(one)))
       const lines = until(run, (one) => outgoingOf(one).kind !== "line")
@@ -124,6 +119,8 @@ export function makeCoalescer({ store, can, rendering }: CoalescerDeps) {
     },
   }
 }
+
+const ALONE = { as: "one" as const, with: [], lines: [] }
 
 interface Piece {
   seq: number
