@@ -38,6 +38,26 @@ export function preparedInsert<Column extends string, Row>(
   return (db, dialect, row) => insert(db, dialect, ...columns.map((column) => row[column]))
 }
 
+/** The same for a row that may have some columns or others, one text for each set of them. Parameters after it follow it. */
+export function preparedPerColumns<Columns extends object, Row = unknown, Parameters extends unknown[] = []>(
+  build: (db: Db, row: Columns, ...parameters: Parameters) => Compilable<Row>,
+): (db: Db, dialect: StoreDialect, row: Columns, ...parameters: Parameters) => Promise<Row[]> {
+  const queries = new Map<string, ReturnType<typeof prepared<unknown[], Row>>>()
+  return (db, dialect, row, ...parameters) => {
+    const columns = Object.keys(row)
+    const key = columns.join()
+    let query = queries.get(key)
+    if (!query) {
+      query = prepared((on, ...given: unknown[]) => {
+        const values = Object.fromEntries(columns.map((column, at) => [column, given[at]])) as Columns
+        return build(on, values, ...(given.slice(columns.length) as Parameters))
+      })
+      queries.set(key, query)
+    }
+    return query(db, dialect, ...Object.values(row), ...parameters)
+  }
+}
+
 const RUNS = [8, 32, 128, 512]
 
 /** The same with any number of values for one parameter: in runs of a few lengths, the last value repeated to fill one. */

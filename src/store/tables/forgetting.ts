@@ -3,12 +3,17 @@ import { type RawBuilder, type SqlBool, sql } from "kysely"
 import type { Forgetting } from "../../domain/forgetting.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { prepared } from "../dialects/prepared.ts"
 import { insertNew, remove, select, update } from "../queries.ts"
 import { inJson } from "./delivery-forgetting.ts"
 import { countMentions, forgetLoggedIds, forgetNames, forgetTraces, forgetWord } from "./word-forgetting.ts"
 
 const WHOLE_SESSION = ""
 const IDS_AT_ONCE = 500
+
+const forgottenTurns = prepared((db, session: string) =>
+  db.selectFrom("forgotten").select("turn_hash").where("session_hash", "=", session),
+)
 
 /** Stores hashes of the agents' ids: records that are read again stay forgotten, and the hashes reveal nothing. */
 export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
@@ -18,7 +23,7 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
   }
   return {
     async of(platform, nativeId) {
-      const rows = await select(db, "forgotten", { session_hash: sessionHash(platform, nativeId) }).execute()
+      const rows = await forgottenTurns(db, dialect, sessionHash(platform, nativeId))
       const turns = new Set(rows.map((row) => row.turn_hash))
       return {
         whole: turns.has(WHOLE_SESSION),

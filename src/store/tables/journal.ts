@@ -1,7 +1,6 @@
 import type { Journal } from "../../domain/store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import { prepared, preparedInsert } from "../dialects/prepared.ts"
-import { many, select } from "../queries.ts"
 
 const lastSeq = prepared((db) => db.selectFrom("journal").select((e) => e.fn.max("seq").as("last")))
 
@@ -12,6 +11,13 @@ const entryAppended = preparedInsert(COLUMNS, (db, row) =>
     .values(row)
     .onConflict((c) => c.column("key").doNothing())
     .returning("seq"),
+)
+
+const entriesAfter = prepared((db, seq: number, limit: number) =>
+  db.selectFrom("journal").selectAll().where("seq", ">", seq).orderBy("seq").limit(limit),
+)
+const positionOf = prepared((db, consumer: string) =>
+  db.selectFrom("followers").select("position").where("name", "=", consumer),
 )
 
 export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Journal {
@@ -29,21 +35,24 @@ export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promis
       await onMoved()
       return written
     },
-    after: (seq, limit) =>
-      many(select(db, "journal").where("seq", ">", seq).orderBy("seq").limit(limit), (row) => ({
+    async after(seq, limit) {
+      const rows = await entriesAfter(db, dialect, seq, limit)
+      return rows.map((row) => ({
         seq: row.seq,
         kind: row.kind,
         sessionId: row.session_id,
         projectId: row.project_id,
         atMs: row.at_ms,
         data: JSON.parse(row.data) as Record<string, unknown>,
-      })),
+      }))
+    },
     async last() {
       const [row] = await lastSeq(db, dialect)
       return Number(row?.last ?? 0)
     },
     async position(consumer) {
-      return (await select(db, "followers", { name: consumer }).executeTakeFirst())?.position ?? 0
+      const [row] = await positionOf(db, dialect, consumer)
+      return row?.position ?? 0
     },
     async advance(consumer, seq) {
       await db

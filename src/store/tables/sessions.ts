@@ -3,7 +3,7 @@ import { type ProjectId, type SessionId, withoutScope } from "../../domain/ids.t
 import { REASONING_PLATFORM, type Session } from "../../domain/session.ts"
 import type { Sessions } from "../../domain/store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
-import { prepared, preparedRuns } from "../dialects/prepared.ts"
+import { prepared, preparedPerColumns, preparedRuns } from "../dialects/prepared.ts"
 import { insertNew, many, one, update } from "../queries.ts"
 import { toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
@@ -61,6 +61,42 @@ const stateOfCaller = prepared(
       .select("p.root_uri"),
 )
 
+const sessionInserted = preparedPerColumns<object, { id: string }>((db, row) =>
+  db
+    .insertInto("sessions")
+    .values(row as never)
+    .onConflict((c) => c.doNothing())
+    .returning("id"),
+)
+const sessionUpdated = preparedPerColumns<object, unknown, [id: string]>((db, set, id) =>
+  db.updateTable("sessions").set(set).where("id", "=", id),
+)
+const titled = (below: "<" | "<=") =>
+  prepared((db, title: string, rank: number, id: string, mostRank: number) =>
+    db
+      .updateTable("sessions")
+      .set({ title, title_rank: rank })
+      .where("id", "=", id)
+      .where("title_rank", below, mostRank),
+  )
+const [titledFirst, titledLast] = [titled("<"), titled("<=")]
+const sessionGrown = prepared((db, turns: number, prompts: number, lastAtMs: number, updatedAtMs: number, id: string) =>
+  db
+    .updateTable("sessions")
+    .set((e) => ({
+      turn_count: e("turn_count", "+", turns),
+      prompt_count: e("prompt_count", "+", prompts),
+      updated_at_ms: e
+        .case()
+        .when("updated_at_ms", "<", lastAtMs)
+        // A parameter: `then` puts the number into the text, and each text is compiled on its own.
+        .then(e.val(updatedAtMs))
+        .else(e.ref("updated_at_ms"))
+        .end(),
+    }))
+    .where("id", "=", id),
+)
+
 const MOST_BY_PREFIX = 20
 
 export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
@@ -85,8 +121,8 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
     },
     async create({ id, platform, nativeId, projectId, title, tags, domain, key, createdAtMs, origin = "agent" }) {
       const facts = { id, platform, nativeId, projectId, title, tags, domain, key, createdAtMs, origin }
-      const row = toColumns({ ...facts, updatedAtMs: createdAtMs })
-      if (await insertNew(db, "sessions", row as never)) return { session: (await byId(id))!, created: true }
+      const [inserted] = await sessionInserted(db, dialect, toColumns({ ...facts, updatedAtMs: createdAtMs }))
+      if (inserted) return { session: (await byId(id))!, created: true }
       const byKey = key === null ? undefined : await select().where("s.key", "=", key).executeTakeFirst()
       const byNativeId = () => select().where("s.platform", "=", platform).where("s.native_id", "=", nativeId)
       return { session: toSession(byKey ?? (await byNativeId().executeTakeFirstOrThrow())), created: false }
@@ -172,32 +208,14 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
     async describe(id, { title, projectId, projectPath, model, gitBranch, agentVersion, startedAtMs, isSubagent }) {
       const facts = { projectId, projectPath, model, gitBranch, agentVersion, createdAtMs: startedAtMs, isSubagent }
       const set = toColumns(facts)
-      if (Object.keys(set).length > 0) await update(db, "sessions", { id }, set)
+      if (Object.keys(set).length > 0) await sessionUpdated(db, dialect, set, id)
       if (!title) return
-      await db
-        .updateTable("sessions")
-        .set({ title: title.text, title_rank: title.rank })
-        .where("id", "=", id)
-        .where("title_rank", title.firstStands ? "<" : "<=", title.rank)
-        .execute()
+      await (title.firstStands ? titledFirst : titledLast)(db, dialect, title.text, title.rank, id, title.rank)
     },
     async grow(id, { turns, prompts, lastAtMs }) {
-      await db
-        .updateTable("sessions")
-        .set((e) => ({
-          turn_count: e("turn_count", "+", turns),
-          prompt_count: e("prompt_count", "+", prompts),
-          updated_at_ms: e
-            .case()
-            .when("updated_at_ms", "<", lastAtMs)
-            .then(lastAtMs)
-            .else(e.ref("updated_at_ms"))
-            .end(),
-        }))
-        .where("id", "=", id)
-        .execute()
+      await sessionGrown(db, dialect, turns, prompts, lastAtMs, lastAtMs, id)
     },
-    ...makeLineage(db),
+    ...makeLineage(db, dialect),
     async noteLogger(id, platform) {
       await update(db, "sessions", { id }, { logged_by: platform })
     },

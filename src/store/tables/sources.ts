@@ -4,12 +4,29 @@ import type { NewSource, Source, SourceSummary } from "../../domain/source.ts"
 import type { Sources } from "../../domain/store.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
-import { prepared } from "../dialects/prepared.ts"
+import { prepared, preparedPerColumns } from "../dialects/prepared.ts"
 import { rowDecoder } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
 const sourceByKey = prepared((db, platform: string, key: string) =>
   db.selectFrom("sources").selectAll().where("platform", "=", platform).where("key", "=", key),
+)
+
+type SourceRow = ReturnType<typeof fromSource>
+const saveSource = preparedPerColumns<SourceRow, { id: number }>((db, row) =>
+  db
+    .insertInto("sources")
+    .values(row as never)
+    .onConflict((c) =>
+      c
+        .columns(["platform", "key"])
+        .doUpdateSet((e) =>
+          Object.fromEntries(
+            Object.keys(row).map((column) => [column, e.ref(`excluded.${column as keyof SourceRow}`)]),
+          ),
+        ),
+    )
+    .returning("id"),
 )
 
 export function makeSources(db: Db, dialect: StoreDialect): Sources {
@@ -24,14 +41,8 @@ export function makeSources(db: Db, dialect: StoreDialect): Sources {
       return row && toSource(row)
     },
     async save(source) {
-      const row = fromSource(source)
-      const { id } = await db
-        .insertInto("sources")
-        .values(row as never)
-        .onConflict((c) => c.columns(["platform", "key"]).doUpdateSet(row))
-        .returning("id")
-        .executeTakeFirstOrThrow()
-      return id
+      const [row] = await saveSource(db, dialect, fromSource(source))
+      return row!.id
     },
     async summaries() {
       // Without what readers remember, which is most of it.
