@@ -2,7 +2,7 @@ import type { MessagePort, Worker } from "node:worker_threads"
 import type { Capture } from "../../domain/capture.ts"
 import { errorText } from "../../domain/failure.ts"
 import type { Platform, SourcePlace } from "../../domain/platform.ts"
-import { redactInside } from "../../domain/redact.ts"
+import { inStrings, redactInside } from "../../domain/redact.ts"
 import type { Source } from "../../domain/source.ts"
 import { after, type Clock } from "../../lib/clock.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
@@ -169,5 +169,7 @@ function redacted(batch: Batch, redact: (text: string) => string): Batch {
     if (capture.type !== "session" || !capture.title) return capture
     return { ...capture, title: { ...capture.title, text: redact(capture.title.text) } }
   })
-  return { ...batch, captures, isRedacted: true }
+  // A reader's memory may quote turns.
+  const source = { ...batch.source, memory: inStrings(batch.source.memory, redact) }
+  return { ...batch, captures, source, isRedacted: true }
 }

@@ -35,7 +35,7 @@ export async function keepBatch(tx: Store, batch: Batch, { projects, known, rule
   const rewound = new Set<SessionId>()
   let [turnCount, leftOut] = [0, 0]
   // An adapter's memory may quote turns.
-  const memory = inStrings(batch.source.memory, (text) => rules.redact(text, null))
+  const memory = inStrings(batch.source.memory, (text) => (batch.isRedacted ? text : rules.redact(text, null)))
   const source = { ...batch.source, memory }
   const sourceId = await tx.sources.save(source)
   for (const capture of await withoutLogged(tx, batch)) {
