@@ -8,6 +8,7 @@ import { expect, test } from "vitest"
  * A loop in any other file is named here, with the reason why it ends by itself.
  */
 const allowed: Record<string, { loops: number; why: string }> = {
+  "src/lib/clock.ts": { loops: 1, why: "the timer behind every(), which is seen where it is called" },
   "src/lib/supervised-loop.ts": { loops: 1, why: "the supervisor itself" },
   "src/capture/watch/queue.ts": { loops: 1, why: "waits inside a reader's round" },
   "src/agents/codex/line-asking.ts": { loops: 1, why: "is a round of the supervised approvals loop" },
@@ -38,7 +39,8 @@ const allowed: Record<string, { loops: number; why: string }> = {
 /** Works on the index's own tables, batch by batch, inside the supervised index loop. */
 const COMPUTING = /^src\/search\/(?:words\/|index\/(?!catch-up|core|indexer|reconcile|thread)|brief\/(?!start-context))/
 
-const UNTIL_ABORTED = /\bsetInterval\s*\(|\bwhile\s*\([^\n]*aborted|\bfor\s*\([^;\n]*;[^;\n]*aborted/g
+const UNTIL_ABORTED =
+  /\bsetInterval\s*\(|(?<![.\w])every\s*\([\w.]+,\s*\(\)\s*=>|\bwhile\s*\([^\n]*aborted|\bfor\s*\([^;\n]*;[^;\n]*aborted/g
 /** Endless, and it waits for something: what only computes has an end. */
 const ENDLESS = /(?:\bwhile\s*\(\s*(?:true|1)\s*\)|\bfor\s*\(\s*;\s*;)[\s\S]{0,400}?\bawait\b/g
 
@@ -65,6 +67,7 @@ test("every exception is still there", () => {
 
 test.each([
   "setInterval(() => void work(), 1_000)",
+  "every(LOOK_MS, () => void work())",
   "while (!signal.aborted) {",
   "while (!isOver && !ending.aborted)",
   "while (true) await work()",

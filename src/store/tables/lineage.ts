@@ -1,4 +1,4 @@
-import type { ProjectId, SessionId } from "../../domain/ids.ts"
+import type { SessionId } from "../../domain/ids.ts"
 import type { SessionEdge } from "../../domain/session.ts"
 import type { Sessions } from "../../domain/store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
@@ -46,22 +46,3 @@ const toEdge = rowDecoder<SessionEdge>({})
 
 /** Stored as the parent's platform while the parent is unknown: then a turn of it is named instead of the session. */
 const ownerOf = (platform: string) => `${platform}/turn`
-
-/** Which agents logged a session with our tool. */
-export function makeLoggers(db: Db): Pick<Sessions, "noteLogger" | "loggedBy"> {
-  return {
-    async noteLogger(id, platform) {
-      await db.updateTable("sessions").set({ logged_by: platform }).where("id", "=", id).execute()
-    },
-    async loggedBy(platform) {
-      const rows = await db
-        .selectFrom("sessions")
-        .select(["id", "project_id"])
-        .where("logged_by", "=", platform)
-        .where("turn_count", ">", 0)
-        .orderBy("updated_at_ms", "desc")
-        .execute()
-      return rows.map((row) => ({ id: row.id as SessionId, projectId: row.project_id as ProjectId | null }))
-    },
-  }
-}

@@ -7,7 +7,7 @@ import { prepared, preparedPerColumns, preparedRuns } from "../dialects/prepared
 import { insertNew, many, one, update } from "../queries.ts"
 import { toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
-import { makeLineage, makeLoggers } from "./lineage.ts"
+import { makeLineage } from "./lineage.ts"
 import { isOfProject, sessionIds } from "./session-ids.ts"
 
 const withRoot = (db: Db) =>
