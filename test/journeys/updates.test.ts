@@ -76,9 +76,9 @@ test("a person reads them, and an error names the wrong value", async () => {
   expect(stdout).toMatch(/session_restart {2}⚠️ Agent session restarted \(clear\)/)
   expect(stdout).toMatch(/The restarted session was working on: unknown; no pending messages/)
   for (const [args, message] of [
-    [["updates"], "say whose"],
+    [["updates"], "missing team: throughline updates <team>"],
     [["updates", "nobody"], "unknown target: nobody"],
-    [["updates", "api", "--since", "yesterday"], "since must be"],
+    [["updates", "api", "--since", "yesterday"], "--since: must be"],
   ] as const) {
     const { code, stderr } = await home.run(...args)
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
