@@ -57,21 +57,21 @@ export async function killIndex({ kills, seed = 1 }: { kills: number; seed?: num
       if (sound !== "ok") wrong.push(`kill ${kill}: ${sound}`)
     }
     const survivor = openEngine(sqliteIndex({ path }))
-    const anew = openEngine(sqliteIndex({ path: join(folder, "anew.db") }))
-    for (const engine of [survivor, anew])
+    const rebuilt = openEngine(sqliteIndex({ path: join(folder, "rebuilt.db") }))
+    for (const engine of [survivor, rebuilt])
       for (let entry = engine.facts().position + 1; entry <= reached; entry++) engine.add([docOfEntry(entry)], entry)
     const docs = [...latest(reached).values()].map(docOfEntry)
     const queries = docs.length === 0 ? [] : makeQueries(200, docs)
-    for (const engine of [survivor, anew]) {
+    for (const engine of [survivor, rebuilt]) {
       workAll(engine)
       await engine.purge()
     }
     for (const [at, query] of queries.entries()) {
-      const [one, other] = [survivor.search(query), anew.search(query)]
+      const [one, other] = [survivor.search(query), rebuilt.search(query)]
       if (JSON.stringify(one) !== JSON.stringify(other))
         wrong.push(`query ${at} finds something else than in a new index`)
     }
-    for (const engine of [survivor, anew]) engine.close()
+    for (const engine of [survivor, rebuilt]) engine.close()
     return { kills, entries, withOrphans, wrong }
   } finally {
     rmSync(folder, { recursive: true, force: true })

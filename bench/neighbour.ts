@@ -176,7 +176,7 @@ function comparison(alone: Writing, read: Writing, beside: Writing): Row[] {
       bar: `≤ ${MOST_LOG_GROWTH} × alone`,
       holds: isBounded,
     },
-    { what: "its log begins anew, alone / while read", value: `${alone.logResets} / ${read.logResets}` },
+    { what: "restarts of its log, alone / while read", value: `${alone.logResets} / ${read.logResets}` },
   ]
 }
 

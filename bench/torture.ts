@@ -260,7 +260,7 @@ function lineWriter(from: string, finalPath: string, random: Random, note: Note)
   const whole = (bytes: Buffer) => {
     if (random.chance(0.5)) {
       writeFileSync(path, bytes)
-      note("written anew")
+      note("rewritten")
     } else {
       writeFileSync(`${path}.tmp`, bytes)
       renameSync(`${path}.tmp`, path)
@@ -400,7 +400,7 @@ function wholeWriter(from: string, path: string, random: Random, note: Note): Wr
       const withGhost = !isDone && random.chance(0.3)
       const now = [...messages.slice(0, count), ...(withGhost ? [ghost] : [])]
       writeFileSync(path, isDone ? content : JSON.stringify({ ...rest, messages: now }))
-      note(withGhost ? "JSON with what is taken back" : "JSON written anew")
+      note(withGhost ? "JSON with rewound turns" : "JSON rewritten")
     },
   }
 }

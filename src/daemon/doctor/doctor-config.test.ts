@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
@@ -22,6 +22,14 @@ test("for a bad variable the remedy is the variable, not the file", async () => 
   expect(await check({ THROUGHLINE_HTTP_PROT: "1" })).toMatchObject([
     { state: "wrong", remedy: "Correct or unset the variable THROUGHLINE_HTTP_PROT." },
   ])
+})
+
+test("for a bad file in a folder called environment the remedy is the file", async () => {
+  const folder = join(home.dir, "environment")
+  mkdirSync(folder)
+  home = { ...home, config: join(folder, "config.json") }
+  writeFileSync(home.config, '{ "http": { "port": "banana" } }', { mode: 0o600 })
+  expect(await check({})).toMatchObject([{ remedy: expect.stringContaining(`Correct it in ${home.config}`) }])
 })
 
 test("a bad value in the file is reported while a variable overrides it", async () => {

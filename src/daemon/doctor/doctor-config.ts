@@ -66,8 +66,8 @@ function remedyFor({ data: { key, source } }: Failure, path: string): string {
 }
 
 function remedy(key: string | undefined, path: string, source: string | undefined): string {
-  const [, variable = key] = /^(?:the )?environment ?(\S+)?$/.exec(source ?? "") ?? []
-  if (source?.includes("environment")) return `Correct or unset the variable ${variable}`
+  const inEnvironment = /^(?:the environment|environment (\S+))$/.exec(source ?? "")
+  if (inEnvironment) return `Correct or unset the variable ${inEnvironment[1] ?? key}`
   return key === undefined || !/^[\w.]+$/.test(key) || key.startsWith("teams")
     ? `Correct it in ${path}`
     : `Correct it in ${path}, or return to the default: throughline config unset ${key}`
